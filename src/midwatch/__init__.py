@@ -12,12 +12,17 @@ __all__ = [
     "FormatError",
     "MidwatchError",
     "RefusedError",
+    "Subject",
+    "SubjectChange",
+    "SubjectSnapshot",
     "UsageError",
     "Verdict",
     "aio",
     "as_json",
     "beat",
+    "changes",
     "run",
+    "snapshot",
     "status",
     "wait",
     "wait_all",
@@ -27,10 +32,11 @@ __all__ = [
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import midwatch.aio as aio  # noqa: PLR0402
-    from midwatch.api import as_json, beat, run, status, wait, wait_all, wait_any
+    from midwatch.api import as_json, beat, changes, run, snapshot, status, wait, wait_all, wait_any
     from midwatch.core.errors import FormatError, MidwatchError, RefusedError, UsageError
     from midwatch.core.foreign_text import ForeignText
     from midwatch.core.verdict import Verdict
+    from midwatch.subjects.model import Subject, SubjectChange, SubjectSnapshot
 else:
 
     def __getattr__(name):  # noqa: ANN001, ANN202

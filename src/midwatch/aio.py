@@ -8,10 +8,12 @@ Cancelled, a wait is over at once and leaves nothing behind.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import re
 import time
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
+from concurrent.futures import ThreadPoolExecutor
 
 from midwatch import api
 from midwatch.core.verdict import Verdict
@@ -23,12 +25,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, ParamSpec, TypeVar
 
-    from midwatch.api import Duration, Job, Path
+    from midwatch.api import Duration
+    from midwatch.api_arguments import Job, Path
+    from midwatch.subjects.model import SubjectChange
 
     P = ParamSpec("P")
     R = TypeVar("R")
 
-__all__ = ["beat", "run", "status", "wait", "wait_all", "wait_any"]
+__all__ = ["beat", "changes", "run", "snapshot", "status", "wait", "wait_all", "wait_any"]
 
 
 def _in_a_thread(call: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:
@@ -43,6 +47,33 @@ def _in_a_thread(call: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:
 run = _in_a_thread(api.run)
 status = _in_a_thread(api.status)
 beat = _in_a_thread(api.beat)
+snapshot = _in_a_thread(api.snapshot)
+
+
+async def changes(
+    since: int | None = None,
+    *,
+    dir: Path | None = None,  # noqa: A002
+    panes: bool = True,
+    children: bool = True,
+) -> AsyncGenerator[SubjectChange, None]:
+    """As `midwatch.changes`. A thread of its own observes, and sleeps while nothing happens."""
+    loop, woken = asyncio.get_running_loop(), asyncio.Event()
+    with ThreadPoolExecutor(1, "midwatch-changes") as thread:  # a database may only be used by one
+        feed = await loop.run_in_executor(thread, lambda: api.open_feed(since, dir, panes=panes, children=children))
+        try:
+            while True:
+                for change in await loop.run_in_executor(thread, feed.take):
+                    yield change
+                woken.clear()
+                loop.add_reader(feed.fileno(), woken.set)
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(max(0.0, feed.due - time.monotonic())):
+                        await woken.wait()
+                loop.remove_reader(feed.fileno())
+        finally:
+            loop.remove_reader(feed.fileno())
+            await asyncio.shield(loop.run_in_executor(thread, feed.close))
 
 
 async def wait(

@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 
+from midwatch import api_arguments
 from midwatch.cli import context, output
 from midwatch.cli.commands import run as runs
-from midwatch.cli.parser import Options
 from midwatch.config import paths
-from midwatch.config.model import Settings
 from midwatch.core import names
 from midwatch.core.errors import FormatError, MidwatchError, RefusedError, UsageError
 from midwatch.core.foreign_text import ForeignText
-from midwatch.core.policy import Policy
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import launch, launch_from_api, start_sender
 from midwatch.jobs import start as starts
@@ -28,7 +25,8 @@ from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.wait_model import UNTIL, WaitOptions
 from midwatch.notifications import send_pending
 from midwatch.shim import beat_file
-from midwatch.subjects import live_state
+from midwatch.subjects.model import Subject, SubjectChange, SubjectScope, SubjectSnapshot
+from midwatch.subjects.snapshot import SubjectService, live_verdict
 from midwatch.subjects.wait import SubjectWait
 
 __all__ = [
@@ -36,11 +34,16 @@ __all__ = [
     "FormatError",
     "MidwatchError",
     "RefusedError",
+    "Subject",
+    "SubjectChange",
+    "SubjectSnapshot",
     "UsageError",
     "Verdict",
     "as_json",
     "beat",
+    "changes",
     "run",
+    "snapshot",
     "status",
     "wait",
     "wait_all",
@@ -49,13 +52,10 @@ __all__ = [
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Duration = float | str
-    Job = str | Verdict
-    """Its name, or a verdict on it: ``wait(run(["make"]))``."""
-    Path = str | os.PathLike[str]
+    from midwatch.api_arguments import Job, Path
+    from midwatch.subjects.change_feed import ChangeFeed
 
-WARNED_AT = 4
-"""Frames between a warning and the line that called us."""
+    Duration = float | str
 
 start_sender.in_guest = True
 
@@ -83,14 +83,14 @@ def run(  # noqa: PLR0913  # one for each flag of `midwatch run`
 
     A command that cannot be started is no exception: its verdict is `failed`, and final.
     """
-    options = _options(
+    options = api_arguments.build_options(
         "run", dir=dir, policy=policy, timeout=timeout, stale=stale, grace=grace, on_stuck=on_stuck,
         heartbeat=heartbeat, progress=progress if progress is None else ",".join(progress), retries=retries,
         backoff=backoff, breaker=breaker, preflight=preflight,
     )  # fmt: skip
     if isinstance(command, str) or not command:
         raise UsageError(f"a command is a list of words such as ['make', 'all'], not {command!r}")
-    words = [_plain(word) for word in command]
+    words = [api_arguments.check_text(word) for word in command]
     looker = JobDirectory(paths.sentinel_directory(options.text("--dir")), context.read_policy(options))
     run_id = launch.new_run_id()
     job = launch.JobSpec(
@@ -98,8 +98,8 @@ def run(  # noqa: PLR0913  # one for each flag of `midwatch run`
         name=names.check_name(name or names.derive_name(words[0], run_id)),
         run=run_id,
         command=words,
-        cwd=_directory(cwd),
-        env=_variables(env or {}),
+        cwd=api_arguments.check_directory(cwd),
+        env=api_arguments.check_variables(env or {}),
         policy=looker.policy,
         foreground=False,
         **runs.safeguard_options(options),
@@ -119,9 +119,41 @@ def status(name: Job, *, dir: Path | None = None) -> Verdict:  # noqa: A002
 
     A session is judged by a look at its pane; nothing is verified.
     """
-    job, looker = names.check_name(_named(name), blanks=dir is not None), _looker("why", dir)
+    job, looker = (
+        names.check_name(api_arguments.job_name(name), blanks=dir is not None),
+        api_arguments.open_directory("why", dir),
+    )
     send_pending.start_sender_at_intervals(looker.directory)
-    return live_state.live_verdict(looker, job, _warn)
+    return live_verdict(looker, job, api_arguments.give_warning)
+
+
+def snapshot(*, dir: Path | None = None, panes: bool = True, children: bool = True) -> SubjectSnapshot:  # noqa: A002
+    """Every subject now: jobs and sessions, and with ``panes`` agents in tmux panes and registry rows."""
+    service = _open_service(dir, panes=panes, children=children)
+    try:
+        return service.snapshot()
+    except OSError as error:
+        raise RefusedError(f"cannot read {service.looker.directory}: {error.strerror}") from error
+    finally:
+        service.close()
+
+
+def changes(
+    since: int | None = None,
+    *,
+    dir: Path | None = None,  # noqa: A002
+    panes: bool = True,
+    children: bool = True,
+) -> Generator[SubjectChange, None, None]:
+    """Each change of state of a subject, as it comes, for ever; ``since``: the ``seq`` of the last one that you know.
+
+    Close the generator when you are done with it.
+    """
+    feed = open_feed(since, dir, panes=panes, children=children)
+    try:
+        yield from feed.changes()
+    finally:
+        feed.close()
 
 
 def wait(
@@ -198,6 +230,13 @@ def as_json(verdict: Verdict) -> str:
 # What the functions share -------------------------------------------------------------------------------------------
 
 
+def open_feed(since: int | None, directory: Path | None, *, panes: bool, children: bool) -> ChangeFeed:
+    """The feed of changes, to be closed after use, by the thread that has opened it."""
+    from midwatch.subjects.change_feed import ChangeFeed  # noqa: PLC0415  # it needs sqlite3
+
+    return ChangeFeed(_open_service(directory, panes=panes, children=children), since)
+
+
 def request(
     jobs: Iterable[Job],
     directory: Path | None,
@@ -208,9 +247,9 @@ def request(
 ) -> tuple[JobDirectory, list[str], WaitOptions]:
     """What a wait works with, checked as the command line is."""
     if isinstance(jobs, str | Verdict):
-        raise UsageError(f"jobs are named by a list such as ['lint', 'test'], not {_named(jobs)!r}")
-    options = _options("wait", dir=directory, timeout=timeout, until=until, start=start)
-    options.names = [_named(job) for job in jobs]
+        raise UsageError(f"jobs are named by a list such as ['lint', 'test'], not {api_arguments.job_name(jobs)!r}")
+    options = api_arguments.build_options("wait", dir=directory, timeout=timeout, until=until, start=start)
+    options.names = [api_arguments.job_name(job) for job in jobs]
     context.job_names(options)
     try:
         pattern = re.compile(match) if isinstance(match, str) else match
@@ -222,7 +261,7 @@ def request(
         start_s=options.seconds("--start") or 0.0,
         timeout_s=options.seconds("--timeout"),
     )
-    return _looker("wait", directory), options.names, wanted
+    return api_arguments.open_directory("wait", directory), options.names, wanted
 
 
 def _waited(looker: JobDirectory, jobs: list[str], wanted: WaitOptions, *, first: bool) -> list[Verdict]:
@@ -240,61 +279,10 @@ def _waited(looker: JobDirectory, jobs: list[str], wanted: WaitOptions, *, first
     return [found[name] for name in jobs]
 
 
-def _options(verb: str, **given: object) -> Options:
-    """Keyword arguments as the command line would have them."""
-    options = Options(verb)
-    for name, value in given.items():
-        if value is not None and value is not False:
-            text = os.fspath(value) if isinstance(value, os.PathLike) else "" if value is True else str(value)
-            options.values[f"--{name.replace('_', '-')}"] = [text]
-    return options
+def _open_service(directory: Path | None, *, panes: bool, children: bool) -> SubjectService:
+    looker, scope = api_arguments.open_directory("ls", directory), SubjectScope()
+    if panes:
+        from midwatch.subjects.scope import find_scope  # noqa: PLC0415  # jobs do not pay for the registry
 
-
-def _named(job: Job) -> str:
-    return job.name if isinstance(job, Verdict) else job
-
-
-def _looker(verb: str, directory: Path | None) -> JobDirectory:
-    options = _options(verb, dir=directory)
-    path = paths.sentinel_directory(options.text("--dir"))
-    if others := paths.find_sharing(path):
-        warnings.warn(f"{others}; what it says may be false", RuntimeWarning, WARNED_AT)
-
-    def policy() -> Policy:
-        """For work without one of its own. Whoever only looks is not stopped by a settings file that is broken."""
-        try:
-            return context.read_policy(options)
-        except FormatError as error:
-            warnings.warn(f"{error}; until then the settings files do not count", RuntimeWarning, WARNED_AT)
-            return context.read_policy(options, Settings())
-
-    return JobDirectory(path, policy)
-
-
-def _warn(trouble: str) -> None:
-    warnings.warn(trouble, RuntimeWarning, WARNED_AT)
-
-
-def _directory(given: Path | None) -> str:
-    path = os.path.abspath(_plain(given or "."))
-    if not os.path.isdir(path):
-        raise UsageError(f"cwd: there is no directory {path}")
-    return path
-
-
-def _variables(given: Mapping[str, str]) -> dict[str, str]:
-    if odd := [key for key in given if not key or "=" in key]:
-        raise UsageError(f"env: {odd[0]!r} is no name of a variable")
-    return {_plain(key): _plain(value) for key, value in given.items()}
-
-
-def _plain(given: Path) -> str:
-    """Text that can be given to a program: no command line could hold the rest."""
-    try:
-        text = os.fspath(given)
-        if "\0" not in text:
-            os.fsencode(text)
-            return text
-    except (TypeError, UnicodeEncodeError):
-        pass
-    raise UsageError(f"{given!r:.100} cannot be given to a program")
+        scope = find_scope()
+    return SubjectService(looker, scope._replace(children=children), api_arguments.give_warning)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Callable
 
 from midwatch.agents import parts
 from midwatch.agents.agent_files import AgentFiles, AmbiguousConversationError
 from midwatch.agents.file_head_cache import FileHeadCache
 from midwatch.agents.transcripts.line_splitter import LONGEST, LineSplitter
 from midwatch.agents.transcripts.transcript_state import TranscriptState
+from midwatch.agents.turn_model import SubAgentReading
 from midwatch.core.pane_model import RunningAgent, SourceReport
 from midwatch.system.atomic_files import open_plain
 
@@ -24,12 +26,14 @@ WITNESS = 1024
 """Bytes before the end of what was read that must still be there; else the file was written anew."""
 MOST = 512
 """Agents that are remembered; one that was not looked at for longest is forgotten."""
+MOST_SUB_AGENTS = 50
+"""Of one conversation: those that wrote last."""
 
 
 class TranscriptTail:
     """One transcript and the story that it tells so far."""
 
-    def __init__(self, path: str, make: type[TranscriptState]) -> None:
+    def __init__(self, path: str, make: Callable[[], TranscriptState]) -> None:
         self.path = path
         self.story = make()
         self._make = make
@@ -102,6 +106,7 @@ class TranscriptFollower:
     def __init__(self) -> None:
         self._heads = FileHeadCache()
         self._followed: dict[tuple[int, int], tuple[TranscriptTail, SourceReport]] = {}
+        self._sub_agents: dict[str, TranscriptTail] = {}
 
     def read(self, running: RunningAgent, conversation: str = "") -> SourceReport | None:
         """What the agent's transcript says; None where there is none (yet), trouble where it cannot be read.
@@ -131,6 +136,45 @@ class TranscriptFollower:
         if len(self._followed) > MOST:
             del self._followed[next(iter(self._followed))]
         return report
+
+    def sub_agents(self, running: RunningAgent) -> tuple[SubAgentReading, ...]:
+        """The sub-agents of the conversation that was read last, oldest first; empty where nothing tells of any."""
+        files, (tail, _) = parts.files(running.agent), self._followed.get((running.pid, running.start), (None, None))
+        directory = files.subagent_directory(tail.path, tail.story) if tail is not None else ""
+        if not directory or files.story is None:
+            return ()
+        found = []
+        for path in _newest_transcripts(directory):
+            child = self._sub_agents.pop(path, None) or TranscriptTail(path, _sub_agent_state(files.story))
+            try:
+                child.observe()
+                at = os.stat(path).st_mtime
+            except OSError:  # removed meanwhile, or not to be read: there is nothing to tell of it
+                continue
+            self._sub_agents[path] = child
+            name = os.path.basename(path).removesuffix(".jsonl").removeprefix("agent-")
+            found.append(SubAgentReading(name, child.story.event, child.story.words()["open"], at))
+        while len(self._sub_agents) > MOST:
+            del self._sub_agents[next(iter(self._sub_agents))]
+        return tuple(sorted(found, key=lambda each: each.at))
+
+
+def _newest_transcripts(directory: str) -> list[str]:
+    try:
+        with os.scandir(directory) as entries:
+            found = [(entry.stat().st_mtime, entry.path) for entry in entries if entry.name.endswith(".jsonl")]
+    except OSError:
+        return []
+    return [path for _, path in sorted(found)[-MOST_SUB_AGENTS:]]
+
+
+def _sub_agent_state(make: type[TranscriptState]) -> Callable[[], TranscriptState]:
+    def made() -> TranscriptState:
+        story = make()
+        story.of_sub_agent = True
+        return story
+
+    return made
 
 
 def _build_report(tail: TranscriptTail, size: int, last: SourceReport | None) -> SourceReport:

@@ -30,6 +30,18 @@ class SourceReading(Value):
     """This source tells of every end of a turn, so what it said holds until it says otherwise."""
 
 
+class SubAgentReading(Value):
+    """A sub-agent of a conversation, as its own transcript tells of it."""
+
+    id: str
+    event: str
+    """The last that happened, by `transcripts.transcript_state.EVENTS`; empty where nothing is known yet."""
+    tools: str
+    """The tool calls that are open."""
+    at: float
+    """When it last wrote, in wall-clock seconds."""
+
+
 class Presence(Value):
     """Whether the agent's process is there."""
 

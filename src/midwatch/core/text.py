@@ -27,6 +27,13 @@ def signal_name(number: int) -> str:
     return SIGNALS.get(number, f"signal {number}")
 
 
+def signal_number(name: str) -> int | None:
+    """The signal that has this name; None for none."""
+    found = next((number for number, each in SIGNALS.items() if each == name), None)
+    number = name.removeprefix("signal ")
+    return int(number) if found is None and number != name and number.isdecimal() and number.isascii() else found
+
+
 def format_duration(seconds: float) -> str:
     """A duration: 0.4s, 12.3s, 3m 05s, 2h 10m."""
     if seconds < MINUTE:

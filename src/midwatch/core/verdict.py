@@ -14,6 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
+    from midwatch.core.process_state import ProcessState
+    from midwatch.core.turn_state import TurnState
+
     Doubt = Literal["untested-release", "sources-disagree"]
     """Why a session may be read wrong: nobody has tried this release, or a strong source contradicts another one."""
 else:
@@ -50,7 +53,7 @@ class Verdict(Value):
     final: bool
     reason: str
     """For people, on one line without anything hidden. Programs decide by the cause."""
-    process: str
+    process: ProcessState
     progress: str
     cause: Cause = ""
     exit_code: int | None = None
@@ -87,3 +90,10 @@ class Verdict(Value):
     """Of a session: why this may be wrong."""
     limit: LimitPlan | None = None
     """Of a limited session, where that was looked up: who continues it, and when."""
+
+    @property
+    def turn_state(self) -> TurnState:
+        """Where its turn is, as a value."""
+        from midwatch.core.turn_state import read_turn  # noqa: PLC0415  # jobs have no turn
+
+        return read_turn(self.turn, self.detail, self.until, self.ends)

@@ -13,6 +13,7 @@ from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.rules.verdict import judge
+from midwatch.journal import codec as journal_codec
 from midwatch.journal import journal, spool_reader
 from midwatch.journal.journal import Journal
 
@@ -91,7 +92,13 @@ class JobHistory:
         here = self.facts.exists and run == self.current
         facts = self.facts if here else self.looker.archived(self.name, run)
         verdict = self.verdict if here else judge(facts) if facts else None
-        return JobRun(run, self.records.get(run), facts, self.book.of_run(self.name, run), verdict)
+        events = [event for event in self.book.of_run(self.name, run) if not _repeats_shim(event)]
+        return JobRun(run, self.records.get(run), facts, events, verdict)
+
+
+def _repeats_shim(event: Event) -> bool:
+    """Whether the feed of subjects noted what the shim of a job has noted itself, in more words."""
+    return event.event == journal_codec.CHANGED and journal_codec.event_body(event).get("kind") in ("job", "attempt")
 
 
 def _no_value(_word: str) -> None:

@@ -11,6 +11,7 @@ import time
 from midwatch.config import sentinel_files
 from midwatch.core.foreign_text import NOTHING, ForeignText
 from midwatch.core.job_model import JobFacts
+from midwatch.core.process_state import format_process, parse_process
 from midwatch.core.verdict import Verdict
 from midwatch.jobs import listing_cache
 from midwatch.jobs.job_directory import JobDirectory
@@ -52,6 +53,7 @@ def _list_with_cache(looker: JobDirectory, names: list[str], fd: int) -> list[Ve
         found.append(verdict)
         if _is_cacheable(facts, marks) and listing_cache.is_stable(marks, now):
             kept = verdict._replace(log=None, beat=None, evidence=(), against=())
+            kept = kept._replace(process=format_process(kept.process))  # type: ignore[arg-type]  # as text, for a file
             rows[name] = marks, [None if isinstance(each, ForeignText) else each for each in kept]
             fresh += 1
     if fresh >= WORTH:
@@ -71,4 +73,12 @@ def _cached_verdict(looker: JobDirectory, name: str, kept: list[Any]) -> Verdict
     """A verdict as it was given, but for evidence and beat, which no listing shows. No agent says more of a job."""
     log = f"{looker.directory}/{name}.log"
     log_there = log if os.path.exists(log) else None
-    return Verdict(*kept)._replace(log=log_there, until=NOTHING, message=NOTHING, evidence=(), against=())
+    found = Verdict(*kept)
+    return found._replace(
+        process=parse_process(str(found.process)),
+        log=log_there,
+        until=NOTHING,
+        message=NOTHING,
+        evidence=(),
+        against=(),
+    )

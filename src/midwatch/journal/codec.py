@@ -36,11 +36,13 @@ LATEST = 1e11
 OWN = ("schema", "seq", "run", "n", "at", "name", "event")
 UNTOLD = (
     "mono", "judged", "moved", "stale_since", "policy", "foreground", "left", "began", "retries", "backoff_s", "before",
-    "after", "applied", "registry", "evidence",
+    "after", "applied", "registry", "evidence", "subject", "parent", "final",
 )  # fmt: skip
 """Fields of a body that serve a replay or a program, and tell a person nothing that the rest does not."""
 DURATIONS = {"seconds": "for ", "in_s": "in ", "elapsed_s": "after "}
 UNREADABLE = "unreadable"
+CHANGED = "changed"
+"""The state of a subject changed, as the feed of subjects saw it."""
 KINDS = (str, int | None, float, str, str, str, int)
 """What the fields of an event are."""
 

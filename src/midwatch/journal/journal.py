@@ -148,8 +148,8 @@ class Journal:
         asked = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence"  # one made anew has events yet to come
         return self._ask(lambda base: _to_number(base.execute(asked).fetchone()[0]))
 
-    def after(self, since: int, names: Sequence[str] = (), most: int = 1000) -> list[Event]:
-        """The next events beyond a number, at most so many, of all names or of some.
+    def after(self, since: int, names: Sequence[str] = (), most: int = 1000, kind: str = "") -> list[Event]:
+        """The next events beyond a number, at most so many, of all names or of some, of all kinds or of one.
 
         Read under the write lock: what somebody has written but not published yet is waited for, and so an event of
         the file system that told of it is answered in full.
@@ -157,19 +157,20 @@ class Journal:
 
         def do(base: sqlite3.Connection) -> list[Event]:
             with _transaction(base, lasting=False):
-                where = f"seq > ? {_name_condition(names)} ORDER BY seq LIMIT ?"
-                return _select_events(base, where, since, *names, most)
+                where = f"seq > ? {_condition(names, kind)} ORDER BY seq LIMIT ?"
+                return _select_events(base, where, since, *names, *filter(None, [kind]), most)
 
         return self._ask(do)
 
-    def last(self, count: int, names: Sequence[str] = ()) -> list[Event]:
-        where = f"true {_name_condition(names)} ORDER BY seq DESC LIMIT ?"
-        return self._ask(lambda base: _select_events(base, where, *names, count))[::-1]
+    def last(self, count: int, names: Sequence[str] = (), kind: str = "") -> list[Event]:
+        where = f"true {_condition(names, kind)} ORDER BY seq DESC LIMIT ?"
+        return self._ask(lambda base: _select_events(base, where, *names, *filter(None, [kind]), count))[::-1]
 
     def runs(self, name: str) -> dict[str, float]:
         """All runs of a name, each with the time of its first event."""
-        asked = "SELECT run, min(at) FROM events WHERE name = ? GROUP BY run ORDER BY min(seq)"
-        return self._ask(lambda base: {_to_text(run): _to_moment(at) for run, at in base.execute(asked, (name,))})
+        asked = "SELECT run, min(at) FROM events WHERE name = ? AND event != ? GROUP BY run ORDER BY min(seq)"
+        known = name, journal_codec.CHANGED  # also of a row of a registry with the name of a job, which has no run
+        return self._ask(lambda base: {_to_text(run): _to_moment(at) for run, at in base.execute(asked, known)})
 
     def of_run(self, name: str, run: str) -> list[Event]:
         """The events of one run, as its shim counted them; what others noted stands where it came in."""
@@ -266,8 +267,8 @@ def _transaction(base: sqlite3.Connection, *, lasting: bool) -> Iterator[None]:
         raise
 
 
-def _name_condition(names: Sequence[str]) -> str:
-    return f"AND name IN ({', '.join('?' * len(names))})" if names else ""
+def _condition(names: Sequence[str], kind: str) -> str:
+    return (f"AND name IN ({', '.join('?' * len(names))})" if names else "") + (" AND event = ?" if kind else "")
 
 
 def _select_events(base: sqlite3.Connection, where: str, *values: object) -> list[Event]:

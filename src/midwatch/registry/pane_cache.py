@@ -14,7 +14,9 @@ from midwatch.agents import parts
 from midwatch.agents.definition import Detector
 from midwatch.agents.file_head_cache import FileHeadCache
 from midwatch.agents.state_file_reader import path_of
+from midwatch.core.exhaustive import assert_never
 from midwatch.core.pane_model import Pane, RunningAgent, SourceReport
+from midwatch.core.turn_state import Departed, Idle, Limited, Suspended, Unread, Waiting, Working
 from midwatch.core.value import Value
 from midwatch.registry.model import Place, TmuxPane
 from midwatch.sessions.model import PaneVerdict
@@ -129,10 +131,15 @@ def latest_conversation(own: str, reports: tuple[SourceReport, ...]) -> str:
 
 def _turn_word(seen: PaneVerdict) -> str:
     """What the agent is at, in a word or two."""
-    verdict = seen.verdict
-    if verdict.turn == "waiting":
-        return f"waiting for {verdict.detail}" if verdict.detail else "waiting"
-    return "" if verdict.turn == "unknown" else verdict.turn
+    match seen.verdict.turn_state:
+        case Waiting(reason=wanted):
+            return f"waiting for {wanted}" if wanted else "waiting"
+        case Unread():
+            return ""
+        case Working() | Limited() | Idle() | Suspended() | Departed():
+            return seen.verdict.turn
+        case other:
+            return assert_never(other)
 
 
 def _change_signs(running: RunningAgent | None, seen: PaneVerdict | None) -> tuple[tuple[str, tuple[int, ...]], ...]:

@@ -27,6 +27,7 @@ from midwatch.sessions.prompting.model import PromptOutcome, PromptResult
 from midwatch.sessions.rules import managed_verdict
 from midwatch.sessions.rules.managed_verdict import PaneState
 from midwatch.system.process_tree import ProcessTrees
+from midwatch.tmux import client as tmux_client
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,16 +95,16 @@ class AgentSession:
             self._learn(record, seen)
         return SessionObservation(facts, verdict, seen)
 
-    def verdict(self) -> Verdict:
+    def observe_reported(self) -> SessionObservation:
         """What is true of it, with what its last monitor said of its work; who watches asks after the work himself."""
         looked = self.observe()
         watch = monitor_store.read_state(self.base, self.run) if looked.verdict.final and self.run else None
         verdict = managed_verdict.apply_verification(looked.verdict, watch.verdict if watch else None)
-        if verdict.state != "limited":
-            return verdict
-        from midwatch.sessions import limit_plan  # noqa: PLC0415  # few are
+        if verdict.state == "limited":
+            from midwatch.sessions import limit_plan  # noqa: PLC0415  # few are
 
-        return limit_plan.add_limit_plan(self.base, verdict)
+            verdict = limit_plan.add_limit_plan(self.base, verdict)
+        return looked._replace(verdict=verdict)
 
     def facts(self) -> JobFacts:
         """Its files and processes; what an earlier watcher remembers of it is taken in before its pane is looked at."""
@@ -139,10 +140,7 @@ class AgentSession:
     def panes(self, record: Record) -> PaneObserver:
         """The watcher of the server that the session is on."""
         assert record.pane is not None
-        place = record.pane.server
-        if place not in self._servers:
-            self._servers[place] = PaneObserver(catalog.load_all(), paths.hook_spool(), place, self.policy)
-        return self._servers[place]
+        return find_observer(self._servers, record.pane.server, self.policy)
 
     def detector(self, record: Record) -> Detector:
         found = next((each for each in catalog.load_all() if each.agent == record.agent), None)
@@ -151,7 +149,7 @@ class AgentSession:
         return found
 
     def close(self) -> None:
-        for panes in () if self._shared else self._servers.values():
+        for panes in () if self._shared else set(self._servers.values()):
             panes.close()
 
     def meet(self, record: Record) -> None:
@@ -196,6 +194,15 @@ class AgentSession:
                 conversation_lease.write_conversation(self.base, record.run, found)
 
 
+def find_observer(servers: Servers, place: tuple[str, ...], policy: Policy) -> PaneObserver:
+    """What observes a server, made if it is not there: the same for all arguments that reach that server."""
+    if place not in servers:
+        socket = tmux_client.socket_path(place)
+        same = (each for other, each in servers.items() if tmux_client.socket_path(other) == socket)
+        servers[place] = next(same, None) or PaneObserver(catalog.load_all(), paths.hook_spool(), place, policy)
+    return servers[place]
+
+
 def _shell(record: Record) -> str:
     """The shell that a session was made with, where it runs nothing."""
     tasks = ProcessTrees().below(record.work.pid)
@@ -216,27 +223,3 @@ def judge_ended(looker: JobDirectory, facts: JobFacts) -> Verdict:
     session.meet(record)
     session.hear_of_closing(record)
     return managed_verdict.judge(job_verdict.judge(facts), PaneState(), session.last, facts.now, session.closed)
-
-
-def add_pane_verdicts(looker: JobDirectory, verdicts: list[Verdict], policy: Policy) -> list[Verdict]:
-    """The same verdicts, with those on sessions by a look at their panes: one question to each server."""
-    servers: Servers = {}
-    alive: dict[tuple[str, ...], list[AgentSession]] = {}
-    sessions = {
-        each.name: AgentSession(looker, each.name, policy, servers) for each in verdicts if each.kind == "session"
-    }
-    foreign = bool(paths.find_sharing(looker.directory))
-    for session in () if foreign else sessions.values():
-        record = session.facts().record
-        if record is not None and record.pane is not None and record.end is None:
-            session.panes(record)
-            alive.setdefault(record.pane.server, []).append(session)
-    for place, several in alive.items():
-        if len(several) > 1:
-            batch = servers[place].observe()
-            for session in several:
-                session.batch = batch
-    found = {name: session.verdict() for name, session in sessions.items()}
-    for panes in servers.values():
-        panes.close()
-    return [found.get(verdict.name, verdict) for verdict in verdicts]

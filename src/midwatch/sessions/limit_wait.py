@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 from midwatch.agents import definition
 from midwatch.core.errors import RefusedError
+from midwatch.core.turn_state import Idle, Limited, Working
 from midwatch.core.verdict import Verdict
 from midwatch.sessions import resume
-from midwatch.sessions.limit_states import CONTINUES
 from midwatch.sessions.monitor_lease import MonitorLease
 from midwatch.sessions.prompting.pane_lock import PaneLock
 from midwatch.sessions.prompting.rules import readiness
@@ -55,24 +55,26 @@ class LimitWait:
         ``said`` is what the monitor would say of this look.
         """
         verdict, now = view.verdict, time.time()
-        if verdict.turn == "limited":
+        turn = verdict.turn_state
+        if isinstance(turn, Limited):
             self.over_since = None
-            return self._limited(view, verdict, now, left)
-        if verdict.detail != "limit-over":
-            self.over_since, self.told = None, self.told and verdict.turn != "working"
+            return self._limited(view, turn, now, left)
+        if not isinstance(turn, Idle) or turn.after != "limit-over":
+            self.over_since, self.told = None, self.told and not isinstance(turn, Working)
             return said
         self.over_since = now if self.over_since is None else self.over_since
         return None if self.stopped() or now < self.over_since + LASTS else self._over(verdict)
 
-    def _limited(self, view: TargetView, verdict: Verdict, now: float, left: float) -> Verdict | None:
-        if self.actor and verdict.detail != CONTINUES and (refused := self.actor.refuses_to_continue()):
+    def _limited(self, view: TargetView, limit: Limited, now: float, left: float) -> Verdict | None:
+        verdict = view.verdict
+        if self.actor and not limit.continues and (refused := self.actor.refuses_to_continue()):
             return verdict._replace(reason=f"{verdict.reason}; it is not waited for: {refused}")
-        if verdict.ends is None:
+        if limit.ends is None:
             return verdict._replace(reason=f"{verdict.reason}; its end is not known, so it is not waited for")
-        if verdict.ends > now + left:
+        if limit.ends > now + left:
             return verdict._replace(reason=f"{verdict.reason}; that is beyond the monitor's deadline")
-        if verdict.ends != self.ends:
-            self.ends, self.told = verdict.ends, False
+        if limit.ends != self.ends:
+            self.ends, self.told = limit.ends, False
         if self.answered != self.ends and isinstance(self.subject, ManagedSession) and _choose_wait(self.subject, view):
             self.answered = self.ends
             self.say(verdict._replace(reason=f"{verdict.reason}; its menu was answered with: wait"))

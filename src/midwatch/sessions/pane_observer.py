@@ -18,7 +18,7 @@ from midwatch.agents.hooks.spool import HookSpool
 from midwatch.agents.program_status.observe import ProgramStatus
 from midwatch.agents.state_file_reader import StateFiles
 from midwatch.agents.transcript_follower import TranscriptFollower
-from midwatch.agents.turn_model import SessionMemory
+from midwatch.agents.turn_model import SessionMemory, SubAgentReading
 from midwatch.config import paths
 from midwatch.core.pane_model import Observation, Pane, ProcessInfo, RunningAgent, SourceReport
 from midwatch.core.policy import PATIENT, Policy
@@ -121,6 +121,11 @@ class PaneObserver:
         reports = self._reports(seen.pane, known, known.running, seen.rows)
         said = evidence.build_facts(known.detector, seen._replace(reports=reports), pane).said
         return any((each.source, each.turn, each.detail) == ("transcript", "idle", "turn-ended") for each in said)
+
+    def sub_agents(self, pane: str) -> tuple[SubAgentReading, ...]:
+        """The sub-agents of the agent in a pane, as its last look found its conversation."""
+        known = self.known.get(pane)
+        return () if known is None or known.running is None else self.transcripts.sub_agents(known.running)
 
     def attach(self, pane: Pane) -> ControlClient:
         """Look from now on without a fork, as far as that can be: through a client on the session of this pane.

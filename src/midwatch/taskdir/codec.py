@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from midwatch.core import durations
 from midwatch.core.errors import FormatError, UsageError
 from midwatch.core.job_model import ProgressSource
+from midwatch.core.process_state import format_process, parse_process
 from midwatch.core.verdict import Verdict
 from midwatch.taskdir.model import TaskAgent, TaskNotes, TaskNumbers
 
@@ -167,7 +168,8 @@ def encode_notes(notes: TaskNotes) -> Fields:
         **notes._asdict(),
         "sources": {name: source._asdict() for name, source in notes.sources.items()},
         "worker": notes.worker._asdict(),
-        "verdict": verdict and {field: getattr(verdict, field) for field in TOLD},
+        "verdict": verdict
+        and {**{field: getattr(verdict, field) for field in TOLD}, "process": format_process(verdict.process)},
     }
 
 
@@ -178,7 +180,8 @@ def decode_notes(text: str, name: str) -> TaskNotes:
         if found.pop("schema") != SCHEMA:
             raise ValueError("it was written by another release")  # noqa: TRY301  # one error for all that is wrong
         verdict = found["verdict"]
-        found["verdict"] = verdict and Verdict(name=name, kind="session", **verdict)
+        process = verdict and parse_process(str(verdict["process"]))
+        found["verdict"] = verdict and Verdict(name=name, kind="session", **{**verdict, "process": process})
         found["sources"] = {k: ProgressSource(**{**v, "moved": float(v["moved"])}) for k, v in found["sources"].items()}
         for pair in ("agent", "wrapper", "group", "pane", "monitor"):
             first, second = found[pair]

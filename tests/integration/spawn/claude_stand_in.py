@@ -15,7 +15,8 @@ It tells of itself in a state file and a transcript, has a title, a prompt and a
     bye N         ends with this code at its prompt, when its turn has ended
     die N         is ended by this signal in the middle of a turn
     child         as `work`, with a child in a session of its own, which outlives it
-    ghost         the same, and its child has no environment by which it could be known
+    command       as `work`, with a shell that runs a command
+    ghost         the same as `child`, and its child has no environment by which it could be known
     anew          begins another conversation, as `/clear` does, with a turn that ends
     focus         as `work`, having asked to be told of the focus
     still         as `work`, and nothing on the screen moves but what the file `clock` says, if it is there
@@ -105,7 +106,9 @@ class StandIn:
             case "die":
                 signal.signal(int(rest), signal.SIG_DFL) if int(rest) not in (9, 19) else None
                 os.kill(os.getpid(), int(rest))
-            case "work" | "child" | "ghost" | "focus" | "still":
+            case "work" | "child" | "ghost" | "focus" | "still" | "command":
+                if word == "command":
+                    subprocess.Popen(["/bin/bash", "-c", "/bin/sleep 600; :"])
                 if word in ("child", "ghost"):
                     env: dict[str, str] | None = {} if word == "ghost" else None
                     child = subprocess.Popen(["/bin/sleep", "600"], close_fds=False, start_new_session=True, env=env)

@@ -120,7 +120,9 @@ def test_neither_a_notice_nor_a_message_nor_a_line_holds_it(text: str) -> None:
     event = journal_codec.uncounted_event("r1", 1.0, "job", "ended", {"reason": text, "moved": [{"note": text}]})
     told = messages.build_event(event._replace(seq=1), {"reason": text}, None, host="h", project="/p", dir="/d")
     said_by_it = ForeignText(text)
-    verdict = Verdict("job", "session", "failed", final=True, reason=text, process="", progress="", message=said_by_it)
+    verdict = Verdict(
+        "job", "session", "failed", final=True, reason=text, process="unknown", progress="", message=said_by_it
+    )
     said = (
         *message_text.template_fields(change).values(), event.body, messages.encode_event(told).decode(),
         verdict_json.encode_verdict(verdict, "x"), verdict_json.format_reason(verdict),

@@ -21,6 +21,7 @@ from midwatch.core.job_model import (
     WorkResult,
 )
 from midwatch.core.policy import PATIENT, STRICT, Policy
+from midwatch.core.process_state import Exited
 from midwatch.jobs.rules import adopted_text
 from midwatch.jobs.rules import verdict as job_verdict
 
@@ -49,7 +50,7 @@ def facts(keeper: Process, work: Process, of: Record | None = None, **more: obje
 def test_a_process_whose_end_nobody_saw_is_unknown_for_good_and_neither_crashed_nor_completed() -> None:
     verdict = job_verdict.judge(facts(GONE, GONE))
     assert (verdict.state, verdict.final, verdict.settled) == ("unknown", True, True)
-    assert (verdict.exit_code, verdict.process) == (None, "exited(unknown)")
+    assert (verdict.exit_code, verdict.process) == (None, Exited())
     assert "ended while nobody kept watch" in verdict.reason
     assert "exit status is not known" in verdict.reason
     assert exit_code(verdict.state) == 12
@@ -92,7 +93,7 @@ def test_what_cannot_be_seen_is_unknown_but_not_for_good() -> None:
 def test_an_end_whose_status_could_not_be_found_out_is_told_as_such() -> None:
     end = End("unknown", None, None, "it ended, but its exit status is not known: hidden", 0.0, 5.0, ())
     verdict = job_verdict.judge(facts(GONE, GONE, record(end=end)))
-    assert (verdict.state, verdict.final, verdict.process) == ("unknown", True, "exited(unknown)")
+    assert (verdict.state, verdict.final, verdict.process) == ("unknown", True, Exited())
     assert verdict.reason == end.reason
 
 

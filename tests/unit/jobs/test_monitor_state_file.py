@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.agents.turn_model import SessionMemory, TrackedValue
+from midwatch.core.process_state import Exited
 from midwatch.core.verdict import Evidence, Verdict
 from midwatch.jobs.codec import monitor_state_file
 from midwatch.jobs.monitor_state import MonitorState
@@ -17,7 +18,7 @@ MEMORY = SessionMemory(
     "working", "tool", 12.5, ("idle", 13.0), {"screen": ("working", 1.0)},
     {"progress text": TrackedValue("a", 2.0, ever=True)}, (0.1, 2.0, 3.0, 4.0), 11.0, "5pm", 14.0, ("10:00:00", 13.5),
 )  # fmt: skip
-OVER = Verdict("api", "session", "crashed", True, "killed by SIGKILL — «ä»", "exited(SIGKILL)", "unknown", signal=9)
+OVER = Verdict("api", "session", "crashed", True, "killed by SIGKILL — «ä»", Exited(signal=9), "unknown", signal=9)
 WRONG: tuple[dict[str, object], ...] = (
     {"schema": 99}, {"began": "x"}, {"monitor": [1]}, {"monitor": None}, {"patience": [1]}, {"memory": {}},
     {"verdict": {"state": "crashed"}}, {"unknown": 1}, {"resumes": None}, {"agent": "ab"}, {"memory": 5},

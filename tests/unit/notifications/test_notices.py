@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from midwatch.core.exit_codes import NEXT
 from midwatch.core.notification_kinds import LIVE_TOLD, USUAL, WORDS
+from midwatch.core.process_state import Exited, ProcessState
 from midwatch.core.verdict import FINAL, LIVE, Verdict
 from midwatch.notifications.model import Change, ChangeSubject, Notification, NotificationState
 from midwatch.notifications.rules import changes as change_rules
@@ -143,7 +144,7 @@ def last_word(state: str, at: float) -> Change:
 
 
 @pytest.mark.parametrize("process", ["alive", "suspended", "unsupervised", "starting"])
-def test_the_end_of_a_turn_is_not_the_end_of_the_session(process: str) -> None:
+def test_the_end_of_a_turn_is_not_the_end_of_the_session(process: ProcessState) -> None:
     assert change_rules.is_work_present(verdict("completed")._replace(process=process))
     assert not change_rules.is_work_present(verdict("waiting")._replace(process=process))
 
@@ -152,8 +153,8 @@ def test_a_monitor_that_gives_up_ends_nothing_whatever_is_known_of_the_processes
     assert change_rules.is_work_present(verdict("abandoned")._replace(process="unknown"))
 
 
-@pytest.mark.parametrize("process", ["gone", "exited(0)", "exited(unknown)", "unknown"])
-def test_what_is_no_longer_there_does_not_go_on(process: str) -> None:
+@pytest.mark.parametrize("process", ["gone", Exited(0), Exited(), "unknown"])
+def test_what_is_no_longer_there_does_not_go_on(process: ProcessState) -> None:
     assert not change_rules.is_work_present(verdict("completed")._replace(process=process))
 
 

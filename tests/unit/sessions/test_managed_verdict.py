@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from midwatch.core.pane_model import ProcessInfo
+from midwatch.core.process_state import Exited
 from midwatch.core.verdict import Evidence, Verdict
 from midwatch.sessions.rules.managed_verdict import PaneState, apply_verification, find_idle_shell, judge
 
@@ -16,7 +17,7 @@ JOB = Verdict(
 SEEN = Verdict(
     "%3", "session", "idle", False, "its turn has ended", "alive", "unknown", turn="idle", detail="turn-ended"
 )
-ENDED = JOB._replace(state="completed", final=True, reason="exit 0 after 9s", process="exited(0)", exit_code=0)
+ENDED = JOB._replace(state="completed", final=True, reason="exit 0 after 9s", process=Exited(0), exit_code=0)
 
 
 def test_of_what_lives_its_sources_tell() -> None:

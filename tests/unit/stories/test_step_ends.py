@@ -8,13 +8,14 @@ import pytest
 
 from midwatch.agents import catalog
 from midwatch.core.policy import PATIENT
+from midwatch.core.process_state import Exited
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.sessions.spawn import SpawnRequest
 from midwatch.stories.step import StepPlan, StepRunner
 
 UNSEEN = Verdict(
-    "api", "session", "unknown", True, "it ended after its shim had gone", "exited(unknown)", "unknown",
+    "api", "session", "unknown", True, "it ended after its shim had gone", Exited(), "unknown",
     cause="exit-unseen",
 )  # fmt: skip
 

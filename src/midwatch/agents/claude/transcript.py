@@ -44,7 +44,7 @@ class Claude(TranscriptState):
     """A prompt was read."""
 
     def interpret(self, line: dict[str, object]) -> None:
-        if line.get("isSidechain") is True:
+        if line.get("isSidechain") is True and not self.of_sub_agent:
             return
         self.belongs(text_at(line, "cwd"))
         self.know(version=text_at(line, "version"))

@@ -51,6 +51,8 @@ class TranscriptState:
         """The first directory that it named (or a digest of it): the one that the conversation belongs to."""
         self.side = False
         """It is a sub-agent's, or another one beside the main conversation."""
+        self.of_sub_agent = False
+        """Whoever reads it means a sub-agent's own conversation, whose lines a main conversation passes over."""
         self.whole = True
         """It was followed from the first line; sums can only be told then."""
         self.understood = 0

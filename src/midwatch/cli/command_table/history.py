@@ -22,14 +22,25 @@ VERBS: dict[str, dict[str, object]] = {
             ("--since", "SEQ", "only what came after this number; each event has one"),
             ("--follow", "", "go on with what comes (from now on, unless --since or -n say otherwise) until Ctrl-C"),
             ("-n", "N", "only the last N; with --since the first N after it"),
+            (
+                "--changes",
+                "",
+                "only changes of state; with --follow also observe all subjects and record theirs",
+            ),
             DIR,
             ("--json", "", "one JSON line per event"),
         ),
         "more": (
             "Numbers only grow, and an event keeps its own. Whoever remembers the last number seen goes on with\n"
-            "--since exactly there, however it was ended: nothing is told twice and nothing left out."
+            "--since exactly there, however it was ended: nothing is told twice and nothing left out.\n"
+            "Subjects are jobs, sessions, agents in panes, rows of the session registry, and their children."
         ),
-        "examples": ("midwatch events", "midwatch events --follow --since 412 --json", "midwatch events build -n 20"),
+        "examples": (
+            "midwatch events",
+            "midwatch events --follow --since 412 --json",
+            "midwatch events --follow --changes --json",
+            "midwatch events build -n 20",
+        ),
     },
     "record": {
         "says": "write down what is seen of an agent's pane, to be judged again",

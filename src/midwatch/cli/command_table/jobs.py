@@ -81,11 +81,12 @@ VERBS: dict[str, dict[str, object]] = {
             DIR,
             ("--all", "", "the jobs of all projects; with --panes the panes of all tmux servers"),
             ("--panes", "", "the coding agents in tmux panes, whoever started them"),
+            ("--children", "", "also attempts of jobs, and sub-agents and shells of agents, each below its parent"),
             *SERVER,
             JSON,
         ),
         "more": "Exit code: 0; with --panes 12 when a tmux server could not be asked, so that panes may be missing.",
-        "examples": ("midwatch ls", "midwatch ls --all --json", "midwatch ls --panes"),
+        "examples": ("midwatch ls", "midwatch ls --all --json", "midwatch ls --panes", "midwatch ls --children"),
     },
     "why": {
         "says": "show the evidence for and against a verdict",

@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 
-from midwatch.cli import output
+from midwatch.cli import context, output
 from midwatch.cli.parser import Options
 from midwatch.config import paths, sentinel_files
 from midwatch.core import names
@@ -15,15 +15,19 @@ from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.numbers import parse_whole_number
 from midwatch.core.text import visible
 from midwatch.jobs import history
+from midwatch.jobs.job_directory import JobDirectory
 from midwatch.journal import codec as journal_codec
 from midwatch.journal import journal
 from midwatch.journal.journal import Journal
+from midwatch.subjects.snapshot import SubjectService
 
 
 def main(options: Options) -> int:
     directory = paths.sentinel_directory(options.text("--dir"))
-    wanted = [names.check_name(name) for name in dict.fromkeys(options.names)]
+    wanted = [name if names.is_pane(name) else names.check_name(name) for name in dict.fromkeys(options.names)]
     since, count = parse_number(options, "--since"), parse_number(options, "-n")
+    if options.flag("--changes") and options.flag("--follow"):
+        return _follow_changes(options, directory, wanted, since, count)
     if options.flag("--follow"):
         return _follow(options, directory, wanted, since, count)
     book, trouble = history.open_journal(directory)
@@ -33,7 +37,7 @@ def main(options: Options) -> int:
         journal.warn(f"{trouble}; numbers hold for this call only")
     with contextlib.closing(book):
         history.check_since(since or 0, book.newest())
-        if print_events(options, _past_events(book, wanted, since, count)):
+        if print_events(options, _past_events(book, wanted, since, count, kind=_event_kind(options))):
             return 0
         missing = [name for name in wanted if not book.runs(name) and not sentinel_files.is_job(f"{directory}/{name}")]
     for name in missing:
@@ -43,12 +47,19 @@ def main(options: Options) -> int:
     return EXIT_CODES["not_found"] if missing else 0
 
 
-def _past_events(book: Journal, wanted: list[str], since: int | None, count: int | None) -> Iterator[Event]:
+def _event_kind(options: Options) -> str:
+    """The only kind of event that is wanted; empty for all."""
+    return journal_codec.CHANGED if options.flag("--changes") else ""
+
+
+def _past_events(
+    book: Journal, wanted: list[str], since: int | None, count: int | None, *, kind: str = ""
+) -> Iterator[Event]:
     if count is not None:
-        yield from book.last(count, wanted) if since is None else book.after(since, wanted, count)
+        yield from book.last(count, wanted, kind) if since is None else book.after(since, wanted, count, kind)
         return
     since = since or 0
-    while page := book.after(since, wanted):
+    while page := book.after(since, wanted, kind=kind):
         yield from page
         since = page[-1].seq
 
@@ -70,6 +81,26 @@ def _follow(options: Options, directory: str, wanted: list[str], since: int | No
         print_events(options, before)
         with contextlib.closing(EventFeed(book, begin, wanted, sys.stdout.fileno())) as following:
             print_events(options, following.events())
+    return 0
+
+
+def _follow_changes(options: Options, directory: str, wanted: list[str], since: int | None, count: int | None) -> int:
+    """Observe every subject, and print each change of state with its number in the journal."""
+    from midwatch.jobs.loop_beat import LoopBeat  # who does not follow need not load any of these
+    from midwatch.subjects import scope
+    from midwatch.subjects.change_feed import ChangeFeed
+    from midwatch.subjects.codec import encode_change
+
+    if count is not None:
+        raise UsageError("with --follow --changes, say --since, not -n")
+    looker = JobDirectory(directory, context.lazy_policy(options))
+    service = SubjectService(looker, scope.find_scope(), output.print_warning)
+    with contextlib.closing(ChangeFeed(service, since)) as feed:
+        beat = LoopBeat()
+        for change in feed.changes(sys.stdout.fileno(), beat.after_pass):
+            event = encode_change(change, change.at)._replace(seq=change.seq)
+            if not wanted or event.name in wanted:
+                print_events(options, [event])
     return 0
 
 

@@ -11,14 +11,16 @@ from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.foreign_text import escape_text
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.job_directory import JobDirectory
-from midwatch.jobs.listing import list_verdicts
 from midwatch.notifications import send_pending
-from midwatch.subjects import live_state
+from midwatch.subjects.model import Subject, SubjectScope
+from midwatch.subjects.snapshot import SubjectService
 
 
 def main(options: Options) -> int:
     if options.names:
         raise UsageError("ls takes no names; `midwatch why NAME` tells about one job")
+    if options.flag("--panes") and options.flag("--children"):
+        raise UsageError("--panes and --children are given one at a time; `midwatch.snapshot()` of Python has both")
     if options.flag("--panes"):
         return _print_panes(options)
     shown = 0
@@ -26,15 +28,15 @@ def main(options: Options) -> int:
         if options.flag("--all"):
             send_pending.start_sender_if_due(directory)
         looker = JobDirectory(directory, context.lazy_policy(options), brief=True)
-        verdicts = live_state.add_session_turns(looker, list_jobs(looker), output.print_warning)
+        subjects = _list_subjects(looker, children=options.flag("--children"))
         if options.flag("--json"):
-            for verdict in verdicts:
-                print(output.as_json(verdict))
-        elif verdicts:
+            for each in subjects:
+                print(_as_json(each) if options.flag("--children") else output.as_json(each.verdict))
+        elif subjects:
             if options.flag("--all"):
                 print(f"{'' if not shown else chr(10)}{escape_text(os.path.basename(directory))}:")
-            print(output.format_table(verdicts))
-        shown += len(verdicts)
+            print(output.format_table([_indent(each) for each in subjects]))
+        shown += len(subjects)
     if not shown and not options.flag("--json"):
         print(
             "no jobs here; `midwatch run -d -- CMD` starts one, `midwatch ls --panes` lists agents in panes",
@@ -72,13 +74,26 @@ def _directories(options: Options) -> list[str]:
         return []
 
 
-def list_jobs(looker: JobDirectory) -> list[Verdict]:
+def _list_subjects(looker: JobDirectory, *, children: bool) -> tuple[Subject, ...]:
+    service = SubjectService(looker, SubjectScope(children=children), output.print_warning)
     try:
-        found = list_verdicts(looker)
-    except FileNotFoundError:
-        return []
+        found = service.snapshot().subjects
     except OSError as error:
         raise RefusedError(f"cannot read {looker.directory}: {error.strerror}") from error
+    finally:
+        service.close()
     if found and (others := paths.find_sharing(looker.directory)):
         output.print_warning(f"{others}; what it says may be false")
     return found
+
+
+def _indent(subject: Subject) -> Verdict:
+    """A child stands below its parent, with its kind."""
+    verdict = subject.verdict
+    return verdict._replace(name=f"  {subject.kind} {verdict.name}") if subject.parent else verdict
+
+
+def _as_json(subject: Subject) -> str:
+    from midwatch.subjects import codec  # it reads events, too
+
+    return codec.encode_subject(subject)

@@ -24,7 +24,7 @@ from midwatch.jobs.codec.sentinel import SUFFIXES
 from midwatch.jobs.history import JobHistory, JobRun
 from midwatch.journal import codec as journal_codec
 from midwatch.journal import journal
-from midwatch.subjects import live_state
+from midwatch.subjects import snapshot
 
 EARLIER = 10
 """Earlier runs that a person is shown."""
@@ -69,7 +69,7 @@ def _judge_run(found: JobHistory, run: JobRun) -> Verdict | None:
     """The live state of the run whose files are in place; of an earlier one, how it ended as its files tell."""
     if run.verdict is None or run.facts is not found.facts:
         return run.verdict
-    return live_state.add_session_turns(found.looker, [run.verdict], output.print_warning)[0]
+    return snapshot.add_session_turns(found.looker, [run.verdict], output.print_warning)[0]
 
 
 def _as_json(found: JobHistory, run: JobRun) -> str:

@@ -11,10 +11,11 @@ from midwatch.core.errors import MidwatchError
 from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.foreign_text import escape_text
 from midwatch.core.json_text import dump
+from midwatch.core.process_state import format_process
 from midwatch.core.redaction import redact, redact_value
 from midwatch.core.text import format_duration
 from midwatch.core.verdict import Evidence, Verdict
-from midwatch.subjects import live_state
+from midwatch.subjects import snapshot
 from midwatch.system import inotify
 
 TYPE_CHECKING = False
@@ -31,7 +32,7 @@ def main(options: Options) -> int:
         return missing
     looker = context.job_observer(options)
     for name in context.job_names(options):
-        verdict = live_state.live_verdict(looker, name, output.print_warning)
+        verdict = snapshot.live_verdict(looker, name, output.print_warning)
         if hidden := inotify.find_event_problem(looker.directory):
             note = Evidence("events", f"{hidden}; looked at every 2 s instead")
             verdict = verdict._replace(against=(*verdict.against, note))
@@ -93,7 +94,10 @@ def _find_left_out(options: Options, seen: list[PaneVerdict]) -> dict[str, Unreg
 
 
 def format_verdict(verdict: Verdict) -> list[str]:
-    lines = [output.format_line(verdict), f"  process: {verdict.process}   progress: {verdict.progress}"]
+    lines = [
+        output.format_line(verdict),
+        f"  process: {format_process(verdict.process)}   progress: {verdict.progress}",
+    ]
     for head, evidence in (("for", verdict.evidence), ("against, or to be known", verdict.against)):
         if evidence:
             lines.append(f"  {head}:")
@@ -110,7 +114,7 @@ def _format_age(piece: Evidence) -> str:
 
 def as_json(verdict: Verdict, *undelivered: str, left_out: UnregisteredPane | None = None) -> str:
     found = json.loads(output.as_json(verdict))
-    found |= {"process": verdict.process, "progress": verdict.progress}
+    found |= {"process": format_process(verdict.process), "progress": verdict.progress}
     if verdict.turn:
         found |= {"turn": verdict.turn, "detail": verdict.detail, "until": verdict.until or None}
     found["for"] = [redact_value(piece._asdict()) for piece in verdict.evidence]

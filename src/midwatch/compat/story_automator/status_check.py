@@ -19,6 +19,7 @@ from midwatch.config import paths
 from midwatch.core.errors import MidwatchError
 from midwatch.core.job_model import PaneRef, Record
 from midwatch.core.policy import Policy
+from midwatch.core.process_state import ProcessState
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.codec import monitor_state_file
@@ -169,7 +170,7 @@ def _check_foreign_session(policy: Policy, session: str, path: str) -> StatusChe
         panes.close()
     if not looked.seen or known is None:
         why = looked.trouble or "no agent is to be seen in it"
-        process = "unknown" if looked.trouble else "alive"
+        process: ProcessState = "unknown" if looked.trouble else "alive"
         unseen = Verdict(session, "session", "unknown", False, why, process, "unknown", "not-seen")
         return StatusCheck((not looked.trouble and sessions.find_idle_shell(there)) or unseen, "", there.seat)
     seen = looked.seen[0]

@@ -7,6 +7,7 @@ import json
 from midwatch.agents.turn_model import Departure, SessionMemory, TrackedValue
 from midwatch.core.foreign_text import ForeignText, escape_text
 from midwatch.core.json_text import dump
+from midwatch.core.process_state import format_process, parse_process
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.monitor_state import MonitorState
 
@@ -72,6 +73,7 @@ def _decode_verdict(found: dict[str, Any]) -> Verdict:
     return Verdict(**{
         **found,
         "reason": escape_text(found["reason"]),
+        "process": parse_process(str(found["process"])),
         "until": ForeignText(found["until"]),
         "message": ForeignText(found["message"]),
         "matched": None if matched is None else ForeignText(matched),
@@ -83,5 +85,6 @@ def _decode_verdict(found: dict[str, Any]) -> Verdict:
 def _encode_verdict(verdict: Verdict) -> dict[str, Any]:
     """Without what explains it: whoever reads this looks afresh."""
     found = verdict._replace(evidence=(), against=(), beat=None, result=None, deadline=None)._asdict()
+    found["process"] = format_process(verdict.process)
     del found["doubts"], found["limit"]  # earlier releases take no field that they do not know
     return found

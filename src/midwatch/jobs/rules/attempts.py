@@ -3,7 +3,7 @@
 from midwatch.core.job_model import Attempt, Record
 from midwatch.core.policy import Policy
 from midwatch.core.text import end_in_words, format_duration
-from midwatch.core.verdict import Evidence
+from midwatch.core.verdict import Evidence, Verdict
 
 SHORT = 10.0
 """Seconds below which tenths are told."""
@@ -29,6 +29,24 @@ def attempt_evidence(record: Record) -> tuple[Evidence, ...]:
     """Every attempt that has ended before the one that is told anyway."""
     earlier = [attempt for attempt in record.attempts if record.end is None or attempt.number < record.attempt]
     return tuple(Evidence(f"attempt {attempt.number}", _format_state(attempt, record.policy)) for attempt in earlier)
+
+
+def attempt_verdicts(record: Record, job: Verdict) -> list[tuple[int, Verdict]]:
+    """Every attempt by its number: those that have ended as they ended, the last one as the job is."""
+    ended = {each.number: each for each in record.attempts if record.end is None or each.number < record.attempt}
+    found = [(number, _judge_attempt(attempt, record, job)) for number, attempt in sorted(ended.items())]
+    if record.attempt not in ended:
+        found.append((record.attempt, job._replace(name=f"{job.name}/{record.attempt}", kind="attempt")))
+    return found
+
+
+def _judge_attempt(attempt: Attempt, record: Record, job: Verdict) -> Verdict:
+    end = attempt.end
+    return Verdict(
+        f"{job.name}/{attempt.number}", "attempt", end.state, True, end_in_words(end, record.policy),  # of a record
+        process="gone", progress="unknown", cause=end.cause, exit_code=end.exit_code, signal=end.signal,
+        elapsed_s=end.elapsed_s, log=job.log,
+    )  # fmt: skip
 
 
 def _format_state(attempt: Attempt, policy: Policy) -> str:

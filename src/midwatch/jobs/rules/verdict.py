@@ -17,8 +17,9 @@ from midwatch.core.evidence_text import (
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.job_model import Alive, Attempt, End, Gone, JobFacts, Record, Unseen
 from midwatch.core.policy import PATIENT, Policy
+from midwatch.core.process_state import Exited, ProcessState
 from midwatch.core.stuck import Patience, Suspicion, WatchedSource
-from midwatch.core.text import end_in_words, format_duration, signal_name
+from midwatch.core.text import end_in_words, format_duration
 from midwatch.core.verdict import FINAL, Evidence, Verdict
 from midwatch.jobs.rules import adopted_text, attempts
 
@@ -64,9 +65,9 @@ def _judge_end(facts: JobFacts, record: Record) -> Verdict:
     if end.left:
         reason += f"; left running: {format_processes(end.left)}"
     against = tuple(Evidence("left running", f"{command.line()} ({pid})") for command, pid in end.left)
-    exited = f"exited({signal_name(end.signal) if end.signal else end.exit_code})"
-    if end.signal is None and end.exit_code is None:
-        exited = "unknown" if end.state == "abandoned" else "exited(unknown)"
+    exited: ProcessState = Exited(None if end.signal else end.exit_code, end.signal)
+    if exited == Exited() and end.state == "abandoned":
+        exited = "unknown"
     said = Evidence("record", f"{end.state}: {end_in_words(end, record.policy)}")
     verdict = _build_verdict(facts, end.state, end.cause, reason, exited, (said, *_status_evidence(facts)), against)
     told = record.started_mono + end.elapsed_s + STATUS_PATIENCE
@@ -81,7 +82,7 @@ def _judge_end(facts: JobFacts, record: Record) -> Verdict:
 def _judge_foreign_end(facts: JobFacts, end: End) -> Verdict:
     """A foreign step that Midwatch ended: its own files can only say FAILED."""
     seen = (process_evidence("pid file", facts.shim), *_status_evidence(facts))
-    verdict = _build_verdict(facts, end.state, end.cause, end.reason, "exited(unknown)", seen)
+    verdict = _build_verdict(facts, end.state, end.cause, end.reason, Exited(), seen)
     return verdict._replace(final=True, elapsed_s=end.elapsed_s)
 
 
@@ -89,12 +90,12 @@ def _judge_status(facts: JobFacts, status: ForeignText) -> Verdict:
     """A status without our record of an end: a foreign wrapper's, or our record cannot be read."""
     word, seen = status.raw.strip(), _status_evidence(facts)
     if word == "SUCCESS":
-        verdict = _build_verdict(facts, "completed", "status-file", "its status says SUCCESS", "exited(0)", seen)
+        verdict = _build_verdict(facts, "completed", "status-file", "its status says SUCCESS", Exited(0), seen)
         if facts.result is None or not facts.result.valid:
             return _wait_for_result(facts, verdict)
         return verdict._replace(result=facts.result.value, exit_code=0)
     if word == "FAILED":
-        return _build_verdict(facts, "failed", "status-file", "its status says FAILED", "exited(unknown)", seen)
+        return _build_verdict(facts, "failed", "status-file", "its status says FAILED", Exited(), seen)
     if word:
         reason = f"its status says {ForeignText(word).line(LONGEST_STATUS)!r}, which is neither SUCCESS nor FAILED"
         return _build_verdict(facts, "unknown", "status-file", reason, "unknown", seen)
@@ -124,7 +125,7 @@ def _judge_own(facts: JobFacts, record: Record) -> Verdict:
     seen = (process_evidence(keeper, shim), process_evidence("work", work))
     if facts.stop is not None and isinstance(facts.stop.by, Alive) and not isinstance(shim, Unseen):
         reason = f"{facts.stop.reason}: it is being ended by process {facts.stop.by.pid}"
-        process = "exited(unknown)" if isinstance(work, Gone) else "alive"
+        process: ProcessState = Exited() if isinstance(work, Gone) else "alive"
         return _build_verdict(facts, "working", "ending", reason, process, seen)
     if record.between is not None and not isinstance(shim, Unseen):
         return _judge_between_attempts(facts, record, record.between, seen)
@@ -143,7 +144,7 @@ def _judge_own(facts: JobFacts, record: Record) -> Verdict:
             reason = f"the work has ended, but its {keeper} is suspended and cannot say how"
         elif facts.seen and facts.now - facts.seen.at > ENDING_IS_ODD_AFTER:
             reason += " (if this lasts, its disk is full or read-only)"
-        return _build_verdict(facts, "working", "ending", reason, "exited(unknown)", seen)
+        return _build_verdict(facts, "working", "ending", reason, Exited(), seen)
     if shim.suspended and not work.suspended:
         reason = f"alive; its {keeper} is suspended, so no deadline is kept"
         return _build_verdict(facts, "working", "unsupervised", reason, "alive", seen)._replace(progress="unknown")
@@ -191,12 +192,12 @@ def _judge_unseen(facts: JobFacts, why: str, seen: tuple[Evidence, ...]) -> Verd
 
 def _judge_lost(facts: JobFacts, gone: Gone, seen: tuple[Evidence, ...]) -> Verdict:
     if unseen := adopted_text.format_unseen_end(facts.record, gone):
-        return _build_verdict(facts, "unknown", "exit-unseen", unseen, "exited(unknown)", seen)._replace(final=True)
+        return _build_verdict(facts, "unknown", "exit-unseen", unseen, Exited(), seen)._replace(final=True)
     if facts.outlived and facts.record is not None and facts.record.adopted is None:
         reason = f"it ended after its shim had gone ({gone.why}); its exit status is not known"
         if facts.survivors:
             reason += f"; still running: {format_processes(facts.survivors)}"
-        return _build_verdict(facts, "unknown", "exit-unseen", reason, "exited(unknown)", seen)._replace(final=True)
+        return _build_verdict(facts, "unknown", "exit-unseen", reason, Exited(), seen)._replace(final=True)
     reason = f"it ended without a status: {gone.why}"
     left = tuple(Evidence("left running", f"{command.line()} ({pid})") for command, pid in facts.survivors)
     if left:
@@ -212,7 +213,9 @@ def build_patience(policy: Policy) -> Patience:
     return Patience(policy.stale_s, policy.grace_s, min(stuck.QUIET_AFTER, policy.stale_s / 2))
 
 
-def _judge_live(facts: JobFacts, work: Alive, process: str, seen: tuple[Evidence, ...], note: str = "") -> Verdict:
+def _judge_live(
+    facts: JobFacts, work: Alive, process: ProcessState, seen: tuple[Evidence, ...], note: str = ""
+) -> Verdict:
     if work.suspended:
         said = f"unsupervised, and {SUSPENDED}" if process == "unsupervised" else SUSPENDED
         return _build_verdict(facts, "waiting", "suspended", said, "suspended", seen)
@@ -257,7 +260,7 @@ def _find_deadline(facts: JobFacts, policy: Policy, silent: Verdict) -> tuple[st
 
 
 def _build_verdict(
-    facts: JobFacts, state: str, cause: Cause, reason: str, process: str,
+    facts: JobFacts, state: str, cause: Cause, reason: str, process: ProcessState,
     evidence: tuple[Evidence, ...] = (), against: tuple[Evidence, ...] = (),
 ) -> Verdict:  # fmt: skip
     troubles = tuple(Evidence("trouble", trouble) for trouble in facts.troubles)

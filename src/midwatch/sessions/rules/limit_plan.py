@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from midwatch.core.text import format_duration
+from midwatch.core.turn_state import Limited
 from midwatch.core.verdict import LimitPlan, Verdict
 from midwatch.jobs.monitor_plan import MonitorPlan
-from midwatch.sessions.limit_states import CONTINUES
 
 
 def plan_limit(verdict: Verdict, plan: MonitorPlan | None, *, watched: bool, cancelled: bool) -> LimitPlan:
     """Who continues a limited session. ``watched``: the monitor of that plan lives."""
-    if verdict.detail == CONTINUES:
+    turn = verdict.turn_state
+    if isinstance(turn, Limited) and turn.continues:
         return LimitPlan(verdict.ends, "agent")
     waits = plan is not None and watched and plan.on_limit == "wait"
     left = plan.continues if waits and plan is not None else None

@@ -10,6 +10,7 @@ import re
 
 from midwatch.core.causes import Cause
 from midwatch.core.pane_model import ProcessInfo
+from midwatch.core.process_state import Exited
 from midwatch.core.shells import SHELLS
 from midwatch.core.value import Value
 from midwatch.core.verdict import Evidence, Verdict
@@ -45,7 +46,7 @@ def judge(job: Verdict, glance: PaneState, last: str, now: float, closed: Verdic
         return _judge_closed(job, closed) if closed is not None and job.state == "stopped" else _judge_end(job, last)
     if job.process == "suspended" or job.state == "unknown":
         return job
-    if job.process.startswith("exited"):  # its shim is about to say how
+    if isinstance(job.process, Exited):  # its shim is about to say how
         return job._replace(turn=last, settled=False, look_at=now + SOON)
     seen = glance.verdict
     if glance.trouble:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from midwatch.agents.turn_model import SessionMemory
 from midwatch.core.causes import Cause
+from midwatch.core.exhaustive import assert_never
 from midwatch.core.text import format_duration
+from midwatch.core.turn_state import Departed, Idle, Limited, Suspended, Unread, Waiting, Working
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.rules.resume_condition import is_out_of_sight
@@ -38,12 +40,22 @@ def find_outcome(verdict: Verdict, seen: MonitorContext, wanted: MonitorOptions 
         return None
     if seen.vague_s is not None and seen.vague_s < LASTS:
         return None  # a dialog is known of before it is drawn
-    needs_somebody = verdict.turn != "idle" and verdict.state in ("stuck", "waiting", "limited")
+    turn = verdict.turn_state
+    needs_somebody = not isinstance(turn, Idle) and verdict.state in ("stuck", "waiting", "limited")
     if verdict.final or needs_somebody or _is_unseen(verdict):
         return verdict if verdict.settled else None
-    if verdict.turn != "idle" or seen.idle_s < LASTS:
-        return None
-    match verdict.detail:
+    match turn:
+        case Idle(after=after):
+            return None if seen.idle_s < LASTS else _find_idle_outcome(verdict, after, seen, wanted)
+        case Working() | Waiting() | Limited() | Suspended() | Departed() | Unread():
+            return None
+        case other:
+            return assert_never(other)
+
+
+def _find_idle_outcome(verdict: Verdict, after: str, seen: MonitorContext, wanted: MonitorOptions) -> Verdict | None:
+    """What there is to be said of an agent that has been at its prompt long enough."""
+    match after:
         case "turn-failed":
             return verdict._replace(state="failed", final=True)
         case "interrupted":

@@ -12,12 +12,24 @@ from midwatch.agents.turn_model import Departure, SessionFacts, SessionMemory, S
 from midwatch.core import stuck
 from midwatch.core.causes import OF_DETAIL, WAITS_FOR, Cause
 from midwatch.core.evidence_text import SUSPENDED
+from midwatch.core.exhaustive import assert_never
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.pane_model import REPORTS
 from midwatch.core.policy import Policy
+from midwatch.core.process_state import ProcessState
 from midwatch.core.redaction import redact
 from midwatch.core.stuck import Patience, Suspicion, WatchedSource
 from midwatch.core.text import format_duration
+from midwatch.core.turn_state import (
+    Departed,
+    Idle,
+    Limited,
+    Suspended,
+    Unread,
+    Waiting,
+    Working,
+    read_turn,
+)
 from midwatch.core.verdict import Evidence, Verdict
 from midwatch.sessions.rules import agent_exit, statusline_gate
 
@@ -26,6 +38,8 @@ CONFIRM = {"idle": 1.0, "unknown": 3.0}
 
 A dialog, a limit or a running status row is there to be seen; a screen that is being redrawn shows none of them.
 """
+PROCESSES: dict[str, ProcessState] = {"alive": "alive", "suspended": "suspended", "gone": "gone"}
+"""By the state of its presence."""
 CPU_RATE, IO_RATE = 0.02, 65536.0
 """Share of a core and bytes per second from which on tools count as moving."""
 RATE_SPAN = 1.0
@@ -212,31 +226,32 @@ def _format_source(said: SourceReading) -> str:
     return f"{words}{until}, by rule {said.rule}"
 
 
-def _judge_state(facts: SessionFacts, turn: Turn) -> tuple[str, Cause, str, str]:
+def _judge_state(facts: SessionFacts, turn: Turn) -> tuple[str, Cause, str, ProcessState]:
     """State, cause, reason and process."""
     cause = OF_DETAIL.get(turn.detail, "")
-    process = {"alive": "alive", "suspended": "suspended", "gone": "gone"}.get(facts.there.state, "unknown")
-    match turn.turn:
-        case "working":
-            doing = {"tool": "a tool runs", "model": "the model answers", "retrying": "it tries again after an error"}
-            return "working", cause, doing.get(turn.detail, "a turn is under way"), process
-        case "waiting":
+    process: ProcessState = PROCESSES.get(facts.there.state, "unknown")
+    match read_turn(turn.turn, turn.detail, turn.until, turn.ends):
+        case Working(doing=doing):
+            what = {"tool": "a tool runs", "model": "the model answers", "retrying": "it tries again after an error"}
+            return "working", cause, what.get(doing, "a turn is under way"), process
+        case Waiting(reason=wanted):
             asked = f": {turn.text.line()}" if turn.text else ""
-            what = f"it waits for {WAITS_FOR.get(turn.detail, 'a person')}{asked}"
-            return "waiting", cause or "dialog", what, process
-        case "limited":
-            return "limited", "limit", f"it hit a limit{f', until {turn.until.line()}' if turn.until else ''}", process
-        case "idle":
-            after = {
+            return "waiting", cause or "dialog", f"it waits for {WAITS_FOR.get(wanted, 'a person')}{asked}", process
+        case Limited(until=until):
+            return "limited", "limit", f"it hit a limit{f', until {until.line()}' if until else ''}", process
+        case Idle(after=after):
+            words = {
                 "turn-ended": "its turn has ended",
                 "interrupted": "it was interrupted",
                 "turn-failed": "its turn failed",
                 "background-work": "its turn has ended, background work runs",
                 "limit-over": "its limit is over, and it has not continued",
             }
-            what = f"{after.get(turn.detail, 'at its prompt')}{f': {turn.text.line()}' if turn.text else ''}"
-            return "waiting" if turn.detail == "interrupted" else "idle", cause or "at-prompt", what, process
-        case "exited" if turn.detail == "suspended":
+            said = f"{words.get(after, 'at its prompt')}{f': {turn.text.line()}' if turn.text else ''}"
+            return "waiting" if after == "interrupted" else "idle", cause or "at-prompt", said, process
+        case Suspended():
             return "waiting", cause, SUSPENDED, process
-        case _:
+        case Departed() | Unread():  # of one that is gone the end is judged apart
             return "unknown", "not-seen", "no source says what it does", process
+        case other:
+            return assert_never(other)

@@ -11,6 +11,7 @@ from midwatch.core import stuck
 from midwatch.core.causes import Cause
 from midwatch.core.evidence_text import SUSPENDED, format_processes, format_sources, process_evidence
 from midwatch.core.job_model import Alive, Gone, Unseen
+from midwatch.core.process_state import Exited, ProcessState
 from midwatch.core.stuck import Patience, Suspicion, WatchedSource
 from midwatch.core.text import format_duration, signal_name, visible
 from midwatch.core.verdict import FINAL, Evidence, Verdict
@@ -50,7 +51,7 @@ def _judge_done(facts: TaskFacts) -> Verdict:
         return _judge_end(facts, facts.code, "exit_code")
     since = facts.now if facts.notes.gone_since is None else facts.notes.gone_since
     reason = "it is done, but neither exit_code nor its manifest tells how"
-    verdict = _build_verdict(facts, "unknown", "exit-unseen", reason, "exited")
+    verdict = _build_verdict(facts, "unknown", "exit-unseen", reason, Exited())
     over = facts.now >= since + LAST_WORDS
     return verdict._replace(final=True, settled=over, look_at=None if over else since + LAST_WORDS)
 
@@ -66,7 +67,7 @@ def _judge_end(facts: TaskFacts, code: int, source: str) -> Verdict:
         state, reason = "crashed", f"killed by {signal_name(number)}"
     else:
         state, reason = ("failed", f"exit {code}") if code else ("completed", "exit 0")
-    exited = f"exited({signal_name(number) if number else code})"
+    exited = Exited(None if number else code, number)
     verdict = _build_verdict(facts, state, cause, reason + told, exited, (Evidence(source, str(code)),))
     return verdict._replace(exit_code=None if number else code, signal=number)
 
@@ -80,7 +81,7 @@ def _judge_gone(facts: TaskFacts, agent: Gone, numbers: TaskNumbers) -> Verdict:
     seen = (process_evidence("agent", agent), process_evidence("wrapper", facts.wrapper), *_session_evidence(facts))
     if facts.now < since + patience:
         reason = "the agent has ended; its wrapper is about to say how"
-        verdict = _build_verdict(facts, "working", "ending", reason, "exited(unknown)", seen)
+        verdict = _build_verdict(facts, "working", "ending", reason, Exited(), seen)
         return verdict._replace(settled=False, look_at=since + patience)
     code, source = facts.code, "exit_code, but its wrapper did not come to `done`"
     if code is None:
@@ -174,7 +175,7 @@ def build_patience(numbers: TaskNumbers) -> Patience:
 
 def _judge_live(facts: TaskFacts, agent: Alive, numbers: TaskNumbers) -> Verdict:
     orphan = isinstance(facts.wrapper, Gone)
-    process = "unsupervised" if orphan or facts.session.there is False else "alive"
+    process: ProcessState = "unsupervised" if orphan or facts.session.there is False else "alive"
     seen = (process_evidence("agent", agent), process_evidence("wrapper", facts.wrapper), *_session_evidence(facts))
     note = "its wrapper is gone, the agent goes on" if orphan else ""
     if facts.session.there is False:
@@ -212,7 +213,7 @@ def _judge_live(facts: TaskFacts, agent: Alive, numbers: TaskNumbers) -> Verdict
 
 
 def _build_verdict(
-    facts: TaskFacts, state: str, cause: Cause, reason: str, process: str, evidence: tuple[Evidence, ...] = ()
+    facts: TaskFacts, state: str, cause: Cause, reason: str, process: ProcessState, evidence: tuple[Evidence, ...] = ()
 ) -> Verdict:  # fmt: skip
     told = (Evidence("manifest", f"status {visible(facts.status)}"),) if facts.status else ()
     return Verdict(

@@ -6,7 +6,18 @@ under way would be steered or get a queue, and what a person has begun to write 
 
 from __future__ import annotations
 
+from midwatch.core.exhaustive import assert_never
 from midwatch.core.text import format_duration
+from midwatch.core.turn_state import (
+    Departed,
+    Idle,
+    Limited,
+    Suspended,
+    TurnState,
+    Unread,
+    Waiting,
+    Working,
+)
 from midwatch.core.verdict import Verdict
 from midwatch.sessions.prompting.model import DRAFT, UNSEEN, InputBox, PromptOutcome, PromptRefusal
 from midwatch.tmux.codec.guarded_input import PaneSnapshot
@@ -32,7 +43,7 @@ def find_refusal(
     may still show: its words stay on the screen. ``alone``: not while a person is there, though their hands rest.
     """
     return (
-        _turn_refusal(verdict, "idle" if past_limit and verdict.turn == "limited" else verdict.turn)
+        _turn_refusal(verdict, Idle() if past_limit and isinstance(verdict.turn_state, Limited) else verdict.turn_state)
         or _pane_refusal(snapshot)
         or (
             None
@@ -71,26 +82,26 @@ def is_sure(verdict: Verdict) -> bool:
     return any(piece.source in FIRST_HAND for piece in verdict.evidence)
 
 
-def _turn_refusal(verdict: Verdict, turn: str) -> PromptRefusal | None:
+def _turn_refusal(verdict: Verdict, turn: TurnState) -> PromptRefusal | None:
     match turn:
-        case "idle":
+        case Idle():
             shown = any(piece.source == "screen" for piece in verdict.evidence)
             return None if shown else PromptRefusal(PromptOutcome.STARTING, "its screen does not show it at its prompt")
-        case "working":
+        case Working():
             why = f"it is at work ({verdict.reason}), and nothing is queued; try again when its turn has ended"
             return PromptRefusal(PromptOutcome.WORKING, why)
-        case "waiting":
-            return PromptRefusal(PromptOutcome.WAITING, verdict.reason, verdict.detail)
-        case "limited":
+        case Waiting(reason=wanted):
+            return PromptRefusal(PromptOutcome.WAITING, verdict.reason, wanted)
+        case Limited():
             return PromptRefusal(PromptOutcome.LIMITED, verdict.reason)
-        case "exited":
-            return PromptRefusal(
-                PromptOutcome.WAITING if verdict.detail == "suspended" else PromptOutcome.EXITED,
-                verdict.reason,
-                verdict.detail,
-            )
-        case _:
+        case Suspended():
+            return PromptRefusal(PromptOutcome.WAITING, verdict.reason, "suspended")
+        case Departed(after=after):
+            return PromptRefusal(PromptOutcome.EXITED, verdict.reason, after)
+        case Unread():
             return PromptRefusal(PromptOutcome.STARTING, verdict.reason)
+        case other:
+            return assert_never(other)
 
 
 def _pane_refusal(snapshot: PaneSnapshot) -> PromptRefusal | None:
