@@ -15,7 +15,7 @@ from midwatch.jobs.job_directory import JobDirectory
 from midwatch.notifications import enqueue, report_change
 from midwatch.notifications.model import ChangeSubject, Notification
 from midwatch.notifications.rules.schedule import is_still_waiting
-from midwatch.subjects import live_state
+from midwatch.subjects import snapshot
 from midwatch.system import processes
 
 OPEN_STATES = ("starting", "working", "idle", "limited", "stuck")
@@ -59,7 +59,7 @@ class SessionCheck:
 
 def _observe_session(looker: JobDirectory, name: str) -> Verdict | None:
     troubles: list[str] = []
-    verdict = live_state.live_verdict(looker, name, troubles.append)
+    verdict = snapshot.live_verdict(looker, name, troubles.append)
     return None if troubles else verdict
 
 

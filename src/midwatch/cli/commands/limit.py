@@ -10,7 +10,7 @@ from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.json_text import dump
 from midwatch.jobs import monitor_store
 from midwatch.sessions import limit_plan
-from midwatch.subjects import live_state
+from midwatch.subjects import snapshot
 
 SCHEMA = 1
 
@@ -21,7 +21,7 @@ def main(options: Options) -> int:
     if options.flag("--cancel") and options.flag("--continue"):
         raise UsageError("--cancel and --continue say the opposite; give one")
     looker, name = context.job_observer(options), names.check_name(options.names[0])
-    verdict = live_state.live_verdict(looker, name, output.print_warning)
+    verdict = snapshot.live_verdict(looker, name, output.print_warning)
     if verdict.state == "not_found":
         output.print_verdict(verdict, json=options.flag("--json"))
         return EXIT_CODES["not_found"]
@@ -33,7 +33,7 @@ def main(options: Options) -> int:
     elif options.flag("--continue"):
         monitor_store.allow_limit(base)
     changed = options.flag("--cancel") or options.flag("--continue")
-    verdict = live_state.live_verdict(looker, name, output.print_warning) if changed else verdict
+    verdict = snapshot.live_verdict(looker, name, output.print_warning) if changed else verdict
     plan, cancelled = monitor_store.read_plan(base), monitor_store.is_limit_cancelled(base)
     watched = limit_plan.is_watched(plan)
     if options.flag("--json"):
