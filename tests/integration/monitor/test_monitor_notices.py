@@ -67,3 +67,22 @@ def test_of_a_session_that_is_closed_when_it_is_done_only_that_is_told(office: O
     until(lambda: bool(notices.delivered()))
     until(lambda: not notices.tellers())
     assert notices.delivered() == [["completed", "api"]]
+
+
+def test_a_limit_that_a_monitor_waits_for_is_planned_until_it_gives_up(office: Office, notices: Notices) -> None:
+    """Who wants only what needs a person hears nothing of it, but that the monitor gave up."""
+    needs = notices.command(fields='"{state}"')
+    notices.mine('level = "needs-you"\n' + needs)
+    notices.projects('level = "all"\n' + notices.command(fields='"{text}"'))
+    office.box.cwd.joinpath("midwatch.toml").write_text(notices.project_file.read_text())
+    office.box.cwd.joinpath("midwatch.toml").chmod(0o644)
+    assert office.box("trust", "--yes").code == 0
+    office.spawned(prompt="limit 5pm (UTC)")
+    watcher = office.monitor("api", "--on-limit", "wait", "--deadline", "48h")
+    until(lambda: len(notices.delivered()) == 1)
+    watcher.process.terminate()
+    watcher.end()
+    until(lambda: len(notices.delivered()) == 3 and not notices.tellers())
+    first, *rest = notices.delivered()
+    assert first[0].startswith("api hit a limit, until 5pm (UTC); it continues then ("), first
+    assert ["abandoned"] in rest, rest
