@@ -190,9 +190,7 @@ def _deliver_one(directory: str, held: outbox.HeldNotification, channel: Channel
             _record(directory, notice, "undelivered", channel=link.format_channel(channel), reason=problem)
         return False
     tried = notice._replace(tries=notice.tries + 1)
-    held.write(
-        tried._replace(again=schedule.next_try_at(tried, now) or now)
-    )  # before: whoever is killed now has tried
+    held.write(tried._replace(again=schedule.next_try_at(tried, now) or now))  # before: whoever is killed now has tried
     cwd = notice.project if os.path.isdir(notice.project) else "/"
     done = link.send_notification(channel, message_text.delivered_fields(notice, now), cwd, LIMIT)
     if done.ok:

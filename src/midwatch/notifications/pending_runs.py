@@ -42,7 +42,8 @@ def list_directories_due(directory: str) -> list[str]:
 
 def is_delivery_due(directory: str) -> bool:
     """Whether the outbox holds something that is due by now, and nobody stays to send it."""
-    due = due_time.read_due_time(f"{directory}/outbox/.due", procfs.boot_id())
+    path = f"{directory}/outbox/.due"
+    due = due_time.read_due_time(path, procfs.boot_id()) if os.path.lexists(path) else None
     return due is not None and due[0] <= 0 and file_locks.is_free(f"{directory}/outbox/.attendant")
 
 

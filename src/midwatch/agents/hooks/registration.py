@@ -160,4 +160,3 @@ def _write(path: str, text: str, mode: int) -> None:
 
 def _say(error: Exception) -> str:
     return error.strerror or str(error) if isinstance(error, OSError) else str(error)
-
