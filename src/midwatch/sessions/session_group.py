@@ -5,17 +5,19 @@ Each tmux server gets one question for each observation, however many sessions a
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 
+from midwatch.agents import evidence
+from midwatch.agents.definition import find_presence
 from midwatch.config import paths
 from midwatch.core.policy import Policy
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.sessions.agent_session import AgentSession, Servers, SessionObservation, find_observer
-from midwatch.sessions.children import find_children
-from midwatch.sessions.model import PanesObservation
+from midwatch.sessions.model import PanesObservation, PaneVerdict
 from midwatch.sessions.pane_observer import PaneObserver
-from midwatch.sessions.rules.child import ChildVerdict
+from midwatch.sessions.rules.child import ChildVerdict, find_shells, judge_shell, judge_sub_agent
 
 Server = tuple[str, ...]
 
@@ -62,12 +64,12 @@ class SessionGroup:
         record = found.facts.record
         if found.seen is None or record is None or record.pane is None:
             return ()
-        return find_children(self._observer(record.pane.server), found.seen, found.verdict)
+        return _find_children(self._observer(record.pane.server), found.seen, found.verdict)
 
     def find_pane_children(self, server: Server, pane: str) -> tuple[ChildVerdict, ...]:
         """The same of an agent in a pane that is no session's."""
         seen = next((each for each in self.panes[server].seen if each.sighting.pane.id == pane), None)
-        return () if seen is None else find_children(self._observer(server), seen, seen.verdict)
+        return () if seen is None else _find_children(self._observer(server), seen, seen.verdict)
 
     def close(self) -> None:
         for observer in set(self._servers.values()):
@@ -85,3 +87,14 @@ def add_pane_verdicts(looker: JobDirectory, verdicts: list[Verdict], policy: Pol
     finally:
         group.close()
     return [found[verdict.name].verdict if verdict.name in found else verdict for verdict in verdicts]
+
+
+def _find_children(panes: PaneObserver, seen: PaneVerdict, parent: Verdict) -> tuple[ChildVerdict, ...]:
+    """``seen`` is the last look of ``panes`` at the agent; ``parent`` is the verdict on it that is shown."""
+    sighting, known = seen.sighting, panes.known.get(seen.sighting.pane.id)
+    found = [judge_sub_agent(each, parent, time.time()) for each in panes.sub_agents(sighting.pane.id)]
+    if known is not None:
+        there = find_presence(known.detector, sighting.tasks, sighting.pane.command, dead=sighting.pane.dead)
+        tools = evidence.find_tools(known.detector, sighting, there)
+        found += [judge_shell(task, parent) for task in find_shells(tools)]
+    return tuple(found)
