@@ -67,6 +67,37 @@ def blank_dim_text(rows: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def read_backgrounds(rows: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """The background colour of every character of every row, as the codes that set it; empty for the default one."""
+    colour, inverse = "", False
+    found: list[tuple[str, ...]] = []
+    for row in rows:
+        cells: list[str] = []
+        at = 0
+        for escape in (*_ESCAPE.finditer(row), None):
+            cells += [f"{colour}~" if inverse else colour] * ((escape.start() if escape else len(row)) - at)
+            if escape is not None:
+                at = escape.end()
+                if escape[2] == "m":
+                    colour, inverse = _background_after(escape[1], colour), _is_inverse(escape[1], inverse)
+        found.append(tuple(cells))
+    return tuple(found)
+
+
+def _background_after(codes: str, before: str) -> str:
+    rest = iter((codes or "0").split(";"))
+    for code in rest:
+        if code in ("38", "48", "58"):
+            kind = next(rest, "")
+            value = [kind, *(next(rest, "") for _ in range({"5": 1, "2": 3}.get(kind, 0)))]
+            before = ";".join(value) if code == "48" else before
+        elif code in ("", "0", "00", "49"):
+            before = ""
+        elif code[:1] == "4" and code[1:] in tuple("01234567") or code[:2] == "10" and len(code) == 3:
+            before = code
+    return before
+
+
 def _style_name(*, dim: bool, bold: bool) -> str:
     return " ".join(word for word, on in ((DIM, dim), (BOLD, bold)) if on)
 
