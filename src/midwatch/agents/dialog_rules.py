@@ -15,7 +15,9 @@ TAKE = "Enter"
 
 def read_dialogs(file: RuleFile, data: Table, texts: set[str]) -> tuple[DialogRules, ...]:
     """Every [[dialog]] in the order of the file. FormatError names the line of what is wrong."""
-    return tuple(_read_dialog(file, each, ("dialog", nth), texts) for nth, each in enumerate(file.tables(data, "dialog")))
+    return tuple(
+        _read_dialog(file, each, ("dialog", nth), texts) for nth, each in enumerate(file.tables(data, "dialog"))
+    )
 
 
 def _read_dialog(file: RuleFile, table: Table, at: Path, texts: set[str]) -> DialogRules:

@@ -25,7 +25,7 @@ class ListeningSockets:
         self._tables: dict[str, dict[str, str]] = {}
 
     def of(self, pid: int) -> tuple[str, ...]:
-        """Addresses (`127.0.0.1:8000`, `[::]:80`) and paths that a process listens on; none where that cannot be read."""
+        """Addresses (`127.0.0.1:80`, `[::]:80`) and paths that a process listens on; none where it cannot be read."""
         held = _held_sockets(pid)
         if not held:
             return ()

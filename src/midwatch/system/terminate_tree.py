@@ -42,8 +42,9 @@ def signal_exactly(pid: int, start: int, number: int) -> bool:
 
 
 def end_tree(
-    roots: Callable[[], dict[int, int]], patience: float = KILL_AFTER, spare: tuple[str, ...] = (), *, alone: bool = False
-) -> list[int]:
+    roots: Callable[[], dict[int, int]], patience: float = KILL_AFTER, spare: tuple[str, ...] = (), *,
+    alone: bool = False,
+) -> list[int]:  # fmt: skip
     """End processes and all below them: TERM, then KILL, until none is left. Returns what could not be ended.
 
     ``roots`` gives pids with the start times of those who are meant, so that nobody who has such a pid by now is

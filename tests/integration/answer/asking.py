@@ -1,8 +1,8 @@
 """A program that shows a permission as Claude Code does, and writes down what is answered.
 
-`asking.py DIRECTORY`. `question` in the directory holds what it asks for; it is drawn anew on SIGUSR1. Keys go to `typed`.
-What is selected goes to `taken`, one line each; then it shows its prompt, or, while `again` is there, asks for the text in
-`again`, once. While `numb` is there, Enter does nothing. With `words` in the question it is a question that takes words.
+`asking.py DIRECTORY`. `question` in the directory holds what it asks for; it is drawn anew on SIGUSR1. Keys go to
+`typed`. What is selected goes to `taken`, one line each; then it shows its prompt, or, while `again` is there, asks for
+the text in `again`, once. While `numb` is there, Enter does nothing. A question with `words` in it takes words.
 """
 
 from __future__ import annotations
@@ -86,10 +86,11 @@ class Asking:
             for number, choice in enumerate(self.choices)
         ]
         if "words" in self.question:
-            return [LINE, " ☐ Colour", "", self.question, "", *shown, "", "Enter to select · ↑/↓ to navigate · Esc to cancel"]
+            keys = "Enter to select · ↑/↓ to navigate · Esc to cancel"
+            return [LINE, " ☐ Colour", "", self.question, "", *shown, "", keys]
         return [
-            "● I will run a command.", "", LINE, " Bash command", "", f"   {self.question}", "", " Do you want to proceed?",
-            *(f" {row}" for row in shown), "", " Esc to cancel · Tab to amend",
+            "● I will run a command.", "", LINE, " Bash command", "", f"   {self.question}", "",
+            " Do you want to proceed?", *(f" {row}" for row in shown), "", " Esc to cancel · Tab to amend",
         ]  # fmt: skip
 
 

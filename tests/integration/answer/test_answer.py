@@ -11,7 +11,6 @@ import pytest
 
 from tests.conftest import PATIENCE, Box
 from tests.integration.answer.conftest import AskingAgent
-
 from tests.integration.send.conftest import Gate, attached
 
 SURE = "Yes, and always allow access to proj/ from this project"
@@ -123,6 +122,7 @@ def test_a_person_who_types_there_is_not_disturbed(box: Box, asking: AskingAgent
         found = answer(box, asking, "1")
     assert (found["code"], found["outcome"]) == (12, "person"), found
     assert "\r" not in asking.read("typed")
+    assert not box("events", "--json").out, "nothing was selected, so nothing is written down"
 
 
 def test_a_choice_that_is_not_there_is_a_usage_error(box: Box, asking: AskingAgent) -> None:
@@ -159,5 +159,3 @@ def test_words_are_typed_only_where_a_choice_takes_them(box: Box, asking: Asking
     found = answer(box, asking, "--text", "green as grass")
     assert (found["code"], found["outcome"], found["choice"]) == (0, "answered", 3), found
     assert asking.read("taken") == "Which words, please?: green as grass\n"
-
-

@@ -98,6 +98,19 @@ def test_what_a_live_job_has_started_is_none(box: Box) -> None:
     box("stop", "live")
 
 
+def test_work_whose_shim_was_killed_is_none_as_long_as_its_job_is_not_over(box: Box) -> None:
+    box("run", "-d", "--name", "live", "--", "sleep", "1000")
+    shim, work = box.pids("live")
+    kill(shim, signal.SIGKILL)
+    until_gone(shim)
+    assert not box("why", "live", "--json").json["final"]
+    assert orphans(box) == []
+    box("orphans", "--stop", "--yes")
+    assert alive(work)
+    box("stop", "live")
+    until_gone(work)
+
+
 def test_a_job_that_a_job_has_started_is_none(box: Box) -> None:
     inner = f"'{sys.executable}' -m midwatch run -d --name inner -- sleep 1000"
     assert box("run", "--name", "outer", "--", "sh", "-c", inner, MIDWATCH_HOME=str(box.dir)).code == 0
@@ -162,7 +175,7 @@ def test_what_is_no_orphan_is_not_ended_though_it_is_named(box: Box, leaver: Lea
     assert alive(pid)
 
 
-def test_what_it_was_called_from_is_never_ended(box: Box, leaver: Leaver) -> None:
+def test_what_it_was_called_from_is_never_ended(leaver: Leaver) -> None:
     """An orphan that cleans up behind its own job goes on."""
     go = leaver.directory / "go"
     os.mkfifo(go)

@@ -17,9 +17,7 @@ def process(
     pid: int, mark: Mark | None = None, *, parent: int = 1, age: float = 60.0, command: str = "work",
     keeps_job: bool = False, own: bool = False,
 ) -> OwnProcess:  # fmt: skip
-    return OwnProcess(
-        pid, parent, 100 + pid, ForeignText(command), age, 0.0, 0, mark, keeps_job=keeps_job, own=own
-    )
+    return OwnProcess(pid, parent, 100 + pid, ForeignText(command), age, 0.0, 0, mark, keeps_job=keeps_job, own=own)
 
 
 def kinds(*processes: OwnProcess, apart: frozenset[int] = frozenset(), listens: tuple[int, ...] = ()) -> dict[int, str]:

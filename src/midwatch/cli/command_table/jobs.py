@@ -131,12 +131,12 @@ VERBS: dict[str, dict[str, object]] = {
             ("--json", "", "one JSON line per process on standard output"),
         ),
         "more": (
-            "They are found by the variables that `run` and `spawn` export, also after setsid and a double fork, among\n"
-            "the processes of this user. NAME is the job or session that they come from; it has ended, or its record\n"
+            "They are found by the variables that `run` and `spawn` export, also after setsid and a double fork,\n"
+            "among the processes of this user. NAME is the job or session that they come from; it has ended, or its record\n"
             "is gone. What belongs to a job or session that is alive is never listed.\n"
             "KIND: leftover; server (it listens on a socket); daemon (shared, as the agent's file says); midwatch.\n"
-            "--stop without NAME or PID ends leftovers only. TERM, then KILL after 5 s; each process is checked by its\n"
-            "pid and start time. This command and what it was called from are never ended.\n"
+            "--stop without NAME or PID ends leftovers only. TERM, then KILL after 5 s; each process is checked by\n"
+            "its pid and start time. This command and what it was called from are never ended.\n"
             "Exit code: 0 listed, or all ended; 7 something that was named is no orphan; 12 something could not be\n"
             "ended; 130 you did not confirm."
         ),

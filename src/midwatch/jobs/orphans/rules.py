@@ -28,7 +28,7 @@ class Selection(Value):
 def find_orphans(
     processes: Processes, origins: Mapping[Mark, Origin], apart: frozenset[int], daemons: tuple[str, ...],
     listens: Callable[[int], tuple[str, ...]],
-) -> tuple[Orphan, ...]:
+) -> tuple[Orphan, ...]:  # fmt: skip
     """Every process whose job has ended, and what is below it without a mark of its own.
 
     ``apart`` are the caller and all that it comes from. ``daemons`` are signs in command lines of agents' daemons.

@@ -1,7 +1,8 @@
 """Takes one choice of an open dialog: mark it, see it marked, press the key that takes it, see the dialog gone.
 
-Every key goes through a guard of the tmux server: the dialog's rows, with the mark where it was seen, stand on the screen
-at the moment of the key. What differs makes the server refuse, and nothing is typed. The last key is pressed once.
+Every key goes through a guard of the tmux server: the dialog's rows, with the mark where it was seen, stand on the
+screen at the moment of the key. What differs makes the server refuse, and nothing is typed. The last key is pressed
+once.
 """
 
 from __future__ import annotations
@@ -112,9 +113,8 @@ class DialogAnswer:
         if dialog is None:
             raise _Refused(AnswerOutcome.NO_DIALOG, _describe_none(look))
         if expected and dialog.id != expected:
-            raise _Refused(
-                AnswerOutcome.OTHER_DIALOG, f"dialog {expected} is not open any more; another one is ({dialog.id})", dialog
-            )
+            why = f"dialog {expected} is not open any more; another one is ({dialog.id})"
+            raise _Refused(AnswerOutcome.OTHER_DIALOG, why, dialog)
         if dialog.list is None:
             raise _Refused(AnswerOutcome.UNREADABLE, dialog.reason, dialog)
         choice = _find_choice(dialog, dialog.list, number, text)
@@ -144,16 +144,14 @@ class DialogAnswer:
             now = shown.marked.number
             if now == choice.number:
                 return screen
-            if now != pressed:  # the last key has moved it, or none was pressed yet
-                if self.hand.press((shown.move[choice.number > now],), self.observer.guard(screen)):
-                    pressed, self.moved, deadline = now, True, time.monotonic() + PATIENCE
+            # Once the last key has moved it, or while none was pressed yet:
+            if now != pressed and self.hand.press((shown.move[choice.number > now],), self.observer.guard(screen)):
+                pressed, self.moved, deadline = now, True, time.monotonic() + PATIENCE
             if time.monotonic() >= deadline:
                 raise _Refused(AnswerOutcome.REFUSED, f"choice {choice.number} could not be marked")
             time.sleep(PAUSE)
 
-    def _type(
-        self, choice: Choice, text: str, screen: ScreenLook, began: float
-    ) -> tuple[ScreenLook, tuple[str, ...]]:
+    def _type(self, choice: Choice, text: str, screen: ScreenLook, began: float) -> tuple[ScreenLook, tuple[str, ...]]:
         """Type the text of a choice that takes one, and see it stand there."""
         signature = self.observer.look(self.observer.detector, choice.number).signature
         self.moved = True
@@ -233,7 +231,8 @@ def _find_choice(dialog: OpenDialog, shown: ChoiceList, number: int | None, text
         if choice is None:
             raise _Refused(AnswerOutcome.UNREADABLE, "none of its choices takes a text; name one by its number", dialog)
     elif (choice := shown.find(number)) is None:
-        raise UsageError(f"the dialog has no choice {number}; it has {', '.join(str(each.number) for each in shown.choices)}")
+        numbers = ", ".join(str(each.number) for each in shown.choices)
+        raise UsageError(f"the dialog has no choice {number}; it has {numbers}")
     if text is None and choice.takes_words:
         how = "give them with --text 'T'" if choice.typed else "which nobody has told how to type here"
         raise _Refused(AnswerOutcome.UNREADABLE, f"choice {choice.number} asks for words of yours, {how}", dialog)

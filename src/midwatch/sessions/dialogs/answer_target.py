@@ -29,8 +29,8 @@ class AnswerTarget(Value):
         """Why this caller may not answer: no agent answers its own dialogs. Empty when it may."""
         pane = self.there.pane
         process = self.there.panes.known[pane.id].process[0]
-        socket = os.environ.get("TMUX", "").partition(",")[0]
-        same_server = socket and os.path.realpath(socket) == os.path.realpath(tmux_client.socket_path(self.there.server))
+        socket, there = os.environ.get("TMUX", "").partition(",")[0], tmux_client.socket_path(self.there.server)
+        same_server = socket and os.path.realpath(socket) == os.path.realpath(there)
         inside = (
             bool({process, pane.pid} & caller.ancestry)
             or bool(self.run and caller.run == self.run)

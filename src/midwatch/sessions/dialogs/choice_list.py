@@ -21,7 +21,7 @@ DIALOG = "dialog"
 """Region that an agent's file names so: what to show where no list can be read."""
 
 
-class _Line(Value):
+class _ChoiceLine(Value):
     """One choice as it is found in a row."""
 
     row: int
@@ -57,7 +57,7 @@ def read_choices(detector: Detector, rows: tuple[str, ...]) -> ChoiceList | Unre
 
 def _find_lines(
     rules: DialogRules, texts: list[str], backgrounds: tuple[tuple[str, ...], ...], first: int, past: int
-) -> list[_Line]:
+) -> list[_ChoiceLine]:
     found = []
     for row in range(first, min(past, len(texts))):
         for each in rules.choice.pattern.finditer(texts[row]):
@@ -68,7 +68,7 @@ def _find_lines(
             else:
                 marked = bool(groups.get("mark"))
             number = groups.get("number")
-            found.append(_Line(row, column, int(number) if number else None, groups["label"], marked))
+            found.append(_ChoiceLine(row, column, int(number) if number else None, groups["label"], marked))
     return found
 
 
@@ -78,11 +78,11 @@ def _stands_out(cells: tuple[str, ...], text: str, column: int) -> bool:
     return column < len(cells) and cells[column] != cells[edge]
 
 
-def _last_list(found: list[_Line]) -> list[_Line]:
+def _last_list(found: list[_ChoiceLine]) -> list[_ChoiceLine]:
     """The last list that is numbered from 1 on without a gap; or all, where nothing is numbered."""
     if not any(line.number is not None for line in found):
         return found
-    current: list[_Line] = []
+    current: list[_ChoiceLine] = []
     for line in found:
         if line.number == 1:
             current = [line]
@@ -93,14 +93,14 @@ def _last_list(found: list[_Line]) -> list[_Line]:
     return current
 
 
-def _find_problem(rules: DialogRules, found: list[_Line]) -> str | None:
+def _find_problem(rules: DialogRules, found: list[_ChoiceLine]) -> str | None:
     marked = sum(line.marked for line in found)
     if rules.several is not None and any(rules.several.pattern.search(line.label) for line in found):
         return "it takes several choices at once, which `answer` does not tick"
     return None if marked == 1 else "which of its choices is marked cannot be seen"
 
 
-def _choice(rules: DialogRules, found: list[_Line], nth: int, texts: list[str], past: int) -> Choice:
+def _choice(rules: DialogRules, found: list[_ChoiceLine], nth: int, texts: list[str], past: int) -> Choice:
     line = found[nth]
     end = next((each.row for each in found[nth + 1 :] if each.row != line.row), past)
     parts = [ASIDE.sub("", line.label)]

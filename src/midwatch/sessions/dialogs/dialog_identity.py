@@ -1,4 +1,4 @@
-"""What makes an open dialog this one and no other: whose it is, what it shows, and how far the conversation had come."""
+"""What makes an open dialog this one and no other: whose it is, what it shows, how far the conversation had come."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looks at the dialog that is open in one agent's pane: the verdict of all sources, and the screen of the same moment."""
+"""Looks at the dialog that is open in one agent's pane: the verdict of all sources, and the screen of that moment."""
 
 from __future__ import annotations
 

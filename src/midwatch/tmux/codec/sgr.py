@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 _ESCAPE = re.compile(r"\x1b(?:\[([0-9;:?]*)([a-zA-Z])|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>])|[\x0e\x0f]")
 DIM, BOLD = "dim", "bold"
+_BACKGROUNDS = frozenset([str(code) for code in (*range(40, 48), *range(100, 108))])
 
 
 def split_styles(rows: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -93,7 +94,7 @@ def _background_after(codes: str, before: str) -> str:
             before = ";".join(value) if code == "48" else before
         elif code in ("", "0", "00", "49"):
             before = ""
-        elif code[:1] == "4" and code[1:] in tuple("01234567") or code[:2] == "10" and len(code) == 3:
+        elif code in _BACKGROUNDS:
             before = code
     return before
 
