@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from midwatch.core.foreign_text import ForeignText
-from midwatch.jobs.orphans.model import DAEMON, LEFTOVER, OWN, SERVER, Mark, Origin, Orphan, OwnProcess
-from midwatch.jobs.orphans.rules import GONE, YOUNG, Selection, find_orphans, find_unknown, select_orphans
+from midwatch.jobs.orphans.model import DAEMON, LEFTOVER, OWN, SERVER, Mark, Origin, Orphan, OwnProcess, Selection
+from midwatch.jobs.orphans.rules import GONE, YOUNG, find_orphans, find_unknown, select_orphans
 
 ENDED, LIVE, LOST = (Mark("/d", name, f"run-{name}") for name in ("ended", "live", "lost"))
 ORIGINS = {

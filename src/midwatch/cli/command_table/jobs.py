@@ -132,8 +132,8 @@ VERBS: dict[str, dict[str, object]] = {
         ),
         "more": (
             "They are found by the variables that `run` and `spawn` export, also after setsid and a double fork,\n"
-            "among the processes of this user. NAME is the job or session that they come from; it has ended, or its record\n"
-            "is gone. What belongs to a job or session that is alive is never listed.\n"
+            "among the processes of this user. NAME is the job or session that they come from; it has ended, or its\n"
+            "record is gone. What belongs to a job or session that is alive is never listed.\n"
             "KIND: leftover; server (it listens on a socket); daemon (shared, as the agent's file says); midwatch.\n"
             "--stop without NAME or PID ends leftovers only. TERM, then KILL after 5 s; each process is checked by\n"
             "its pid and start time. This command and what it was called from are never ended.\n"

@@ -13,11 +13,8 @@ from midwatch.core.errors import UsageError
 from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.json_text import dump
 from midwatch.core.text import format_duration, visible
-from midwatch.jobs.orphans import rules
-from midwatch.jobs.orphans.model import SPARED, Orphan
-from midwatch.jobs.orphans.observe import OrphanObserver
-from midwatch.jobs.orphans.rules import Selection
-from midwatch.jobs.orphans.stop import stop_orphans
+from midwatch.jobs.orphans.model import SPARED, Orphan, Selection
+from midwatch.jobs.orphans.orphan_list import OrphanList
 
 SCHEMA = 1
 HEAD = ("PID", "ORIGIN", "STATE", "KIND", "AGE", "CPU", "MEMORY", "LISTENS ON", "COMMAND")
@@ -30,17 +27,16 @@ def main(options: Options) -> int:
     if options.flag("--yes") and not options.flag("--stop"):
         raise UsageError("--yes goes with --stop: it ends what `midwatch orphans` lists without asking")
     directory = "" if options.flag("--all") else paths.sentinel_directory(options.text("--dir"))
-    observer = OrphanObserver(directory)
-    found = observer.observe()
-    for place, why in observer.doubted.items():
+    found = OrphanList(directory)
+    for place, why in found.doubted.items():
         output.print_warning(f"{why}: what the jobs of {place} left is not listed")
     if options.flag("--stop"):
-        return _stop(options, observer, found, wanted)
-    shown = found if wanted.everything else rules.select_orphans(found, wanted)
+        return _stop(options, found, wanted)
+    shown = found.orphans if wanted.everything else found.select(wanted)
     _print_orphans(options, shown)
     if not shown and not options.flag("--json"):
         output.print_remark("no job or session here left anything running")
-    return EXIT_CODES["not_found"] if not wanted.everything and rules.find_unknown(found, wanted) else 0
+    return EXIT_CODES["not_found"] if found.find_unknown(wanted) else 0
 
 
 def _parse_selection(options: Options) -> Selection:
@@ -49,12 +45,12 @@ def _parse_selection(options: Options) -> Selection:
     return Selection(others, pids)
 
 
-def _stop(options: Options, observer: OrphanObserver, found: tuple[Orphan, ...], wanted: Selection) -> int:
-    unknown = rules.find_unknown(found, wanted)
+def _stop(options: Options, found: OrphanList, wanted: Selection) -> int:
+    unknown = found.find_unknown(wanted)
     for each in unknown:
         output.print_remark(f"{each} is no orphan; `midwatch orphans` lists them")
-    meant = rules.select_orphans(found, wanted)
-    spared = [each for each in found if each.kind in SPARED] if wanted.everything else []
+    meant = found.select(wanted)
+    spared = [each for each in found.orphans if each.kind in SPARED] if wanted.everything else []
     if meant and not options.flag("--yes"):
         if not os.isatty(0):
             raise UsageError("--stop asks on a terminal; without one, say --yes")
@@ -63,7 +59,7 @@ def _stop(options: Options, observer: OrphanObserver, found: tuple[Orphan, ...],
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             output.print_remark("nothing was ended")
             return 130
-    left = stop_orphans(observer, meant) if meant else ()
+    left = found.stop(meant) if meant else ()
     _print_ended(options, meant, left)
     if spared:
         pids = " ".join(str(each.process.pid) for each in spared)

@@ -53,3 +53,14 @@ class Orphan(Value):
     kind: str
     listens: tuple[str, ...] = ()
     """Addresses, and paths of sockets."""
+
+
+class Selection(Value):
+    """What `--stop` was told to end."""
+
+    names: frozenset[str] = frozenset()
+    pids: frozenset[int] = frozenset()
+
+    @property
+    def everything(self) -> bool:
+        return not self.names and not self.pids

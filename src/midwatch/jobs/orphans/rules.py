@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from midwatch.core.value import Value
-from midwatch.jobs.orphans.model import DAEMON, LEFTOVER, OWN, SERVER, SPARED, Mark, Origin, Orphan, OwnProcess
+from midwatch.jobs.orphans.model import (
+    DAEMON,
+    LEFTOVER,
+    OWN,
+    SERVER,
+    SPARED,
+    Mark,
+    Origin,
+    Orphan,
+    OwnProcess,
+    Selection,
+)
 
 YOUNG = 5.0
 """Seconds of age below which a process without a record is not judged: its job may be starting."""
 GONE = "gone"
 
 Processes = Mapping[int, OwnProcess]
-
-
-class Selection(Value):
-    """What `--stop` was told to end."""
-
-    names: frozenset[str] = frozenset()
-    pids: frozenset[int] = frozenset()
-
-    @property
-    def everything(self) -> bool:
-        return not self.names and not self.pids
 
 
 def find_orphans(
