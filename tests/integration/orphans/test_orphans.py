@@ -203,6 +203,29 @@ def test_a_job_without_a_record_is_gone(box: Box, leaver: Leaver) -> None:
     assert (found["pid"], found["origin"]["state"]) == (pid, "gone")
 
 
+def test_what_was_adopted_as_a_job_is_none_any_more(box: Box, leaver: Leaver) -> None:
+    (pid,) = leaver.leave("build", DOUBLE_FORK, "daemon")
+    assert len(orphans(box)) == 1
+    done = box("adopt", "--pid", str(pid), "--name", "kept")
+    assert done.code == 0, done
+    assert orphans(box) == []
+    box("orphans", "--stop", "--yes")
+    assert alive(pid)
+    box("stop", "kept")
+    until_gone(pid)
+
+
+def test_a_directory_that_is_not_there_tells_nothing(box: Box, leaver: Leaver) -> None:
+    """It may be moved or covered for a while; its jobs may be alive."""
+    (pid,) = leaver.leave("build", DOUBLE_FORK, "daemon")
+    box.dir.rename(box.dir.with_name("moved"))
+    done = box("orphans", "--stop", str(pid), "--all", "--yes", MIDWATCH_HOME=str(leaver.directory / "elsewhere"))
+    assert done.code == 7, "by its pid alone: other tests of this machine may have orphans, too"
+    assert alive(pid)
+    box.dir.with_name("moved").rename(box.dir)
+    assert [each["pid"] for each in orphans(box)] == [pid]
+
+
 def test_an_earlier_run_of_a_name_is_told_apart(box: Box, leaver: Leaver) -> None:
     (pid,) = leaver.leave("build", DOUBLE_FORK, "daemon")
     run = box.record("build")["run"]

@@ -6,9 +6,10 @@ import os
 import time
 
 from midwatch.agents import catalog
-from midwatch.config import paths
+from midwatch.config import paths, sentinel_files
 from midwatch.core import names
 from midwatch.core.foreign_text import ForeignText
+from midwatch.core.job_model import Alive
 from midwatch.core.policy import PATIENT
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.orphans import rules
@@ -39,8 +40,27 @@ class OrphanObserver:
     def observe(self) -> tuple[Orphan, ...]:
         processes = self._read_processes()
         marks = {each.mark for each in processes.values() if each.mark is not None}
-        origins = {mark: found for mark in marks if (found := self._find_origin(mark)) is not None}
-        return rules.find_orphans(processes, origins, self.apart, self.daemons, ListeningSockets().of)
+        origins = {mark: origin for mark in marks if (origin := self._find_origin(mark)) is not None}
+        found = rules.find_orphans(processes, origins, self.apart, self.daemons, ListeningSockets().of)
+        adopted = self._find_adopted({each.mark.directory for each in found})
+        if not any(processes[pid].start == start for pid, start in adopted.items() if pid in processes):
+            return found
+        kept = {
+            pid: each._replace(keeps_job=each.keeps_job or adopted.get(pid) == each.start)
+            for pid, each in processes.items()
+        }
+        return rules.find_orphans(kept, origins, self.apart, self.daemons, ListeningSockets().of)
+
+    def _find_adopted(self, directories: set[str]) -> dict[int, int]:
+        """Processes (pid and start) that somebody has made jobs of their own since."""
+        found = {}
+        for directory in directories:
+            looker = JobDirectory(directory, PATIENT, brief=True)
+            for name in sentinel_files.list_jobs(directory):
+                facts = looker.facts(name)
+                if facts.record is not None and facts.record.adopted is not None and isinstance(facts.work, Alive):
+                    found[facts.work.pid] = facts.record.work.start
+        return found
 
     def _read_processes(self) -> dict[int, OwnProcess]:
         now, user = time.clock_gettime(time.CLOCK_BOOTTIME), os.geteuid()
@@ -81,13 +101,15 @@ class OrphanObserver:
         """What became of a run; None where that is not known, or is not asked for."""
         if self.directory not in ("", mark.directory) or mark.directory in self.doubted:
             return None
-        if os.path.isdir(mark.directory) and (others := paths.find_sharing(mark.directory)):
+        if not os.path.isdir(mark.directory):
+            return None  # moved or covered for a while, or seen only in a sandbox: its jobs may be alive
+        if others := paths.find_sharing(mark.directory):
             self.doubted[mark.directory] = others
             return None
         looker = JobDirectory(mark.directory, PATIENT)
         facts = looker.facts(mark.name)
         if facts.record is None or facts.record.run != mark.run:
-            earlier = looker.archived(mark.name, mark.run) if os.path.isdir(mark.directory) else None
+            earlier = looker.archived(mark.name, mark.run)
             if earlier is None:
                 return Origin(alive=False, state=rules.GONE)
             facts = earlier
