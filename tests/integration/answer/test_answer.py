@@ -154,6 +154,9 @@ def test_words_are_typed_only_where_a_choice_takes_them(box: Box, asking: Asking
     found = answer(box, asking, "--text", "green")
     assert (found["code"], found["outcome"]) == (12, "unreadable")
     assert asking.read("typed") == ""
+    found = answer(box, asking, "1", "--text", "green")
+    assert (found["outcome"], found["reason"]) == ("unreadable", "choice 1: it takes no text")
+    assert asking.read("typed") == ""
     asking.ask("Which words, please?")
     assert answer(box, asking, "3")["outcome"] == "unreadable", "that choice needs words"
     found = answer(box, asking, "--text", "green as grass")

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from midwatch.jobs.orphans.rules import YOUNG
 from midwatch.system import procfs
 from tests.conftest import PATIENCE, Box, alive, kill, until, until_gone
 from tests.users import become
@@ -218,6 +219,7 @@ def test_what_was_adopted_as_a_job_is_none_any_more(box: Box, leaver: Leaver) ->
 def test_a_directory_that_is_not_there_tells_nothing(box: Box, leaver: Leaver) -> None:
     """It may be moved or covered for a while; its jobs may be alive."""
     (pid,) = leaver.leave("build", DOUBLE_FORK, "daemon")
+    until(lambda: orphans(box)[0]["age_s"] > YOUNG)
     box.dir.rename(box.dir.with_name("moved"))
     done = box("orphans", "--stop", str(pid), "--all", "--yes", MIDWATCH_HOME=str(leaver.directory / "elsewhere"))
     assert done.code == 7, "by its pid alone: other tests of this machine may have orphans, too"
