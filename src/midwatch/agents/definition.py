@@ -6,6 +6,7 @@ import re
 from collections import deque
 
 from midwatch.agents import wrapped_rows
+from midwatch.agents.dialog_lists import DialogRules
 from midwatch.agents.hooks.model import HookRules
 from midwatch.agents.launch import LaunchRules
 from midwatch.agents.lazy_pattern import LazyPattern
@@ -110,6 +111,8 @@ class Detector(Value):
     """None where it does nothing about a limit."""
     hooks: HookRules | None = None
     """None where it calls no hooks, or nobody has tried it."""
+    dialogs: tuple[DialogRules, ...] = ()
+    """How its dialogs list their choices; the first that fits an open dialog holds."""
     clock: str = ""
     """The region in which people have it show the time; empty where it shows none."""
     any: bool = False

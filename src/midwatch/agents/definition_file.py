@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
-from midwatch.agents import wrapped_rows
+from midwatch.agents import dialog_rules, wrapped_rows
 from midwatch.agents.definition import (
-    Conditions,
     DetectionRule,
     Detector,
     LimitRules,
@@ -16,19 +13,15 @@ from midwatch.agents.definition import (
 )
 from midwatch.agents.hooks.model import HookRules
 from midwatch.agents.launch import CONVERSATION, MODEL, LaunchRules
-from midwatch.agents.lazy_pattern import LazyPattern
+from midwatch.agents.rule_file import PLAIN, RuleFile
 from midwatch.config.codec.toml_positions import Path
-from midwatch.config.codec.toml_reader import Table, TomlFile
+from midwatch.config.codec.toml_reader import Table
 from midwatch.core.pane_model import SOURCES, TURNS
 
-REPORTED = ("osc7501", "state", "api", "hook", "transcript")
-"""Sources whose words come from reports; their texts are named `source.word`."""
-PLAIN = ("screen", "title", "command", "cursor.row", "cursor.in", "cursor.visible", "alternate", "version", "tools")
-UNWRAPPED = frozenset(PLAIN) - {"screen"}
 NEVER = (1 << 30,)
 KEYS = (
     "agent", "title", "tested", "process", "version", "noise", "firm", "region", "rule", "typing", "start", "limit",
-    "hooks", "clock", "status", "any",
+    "hooks", "clock", "status", "dialog", "any",
 )  # fmt: skip
 KEYS_OF_PROCESS = ("names", "not", "variables")
 KEYS_OF_REGION = ("name", "in", "match", "above", "below", "without", "else", "flat")
@@ -39,7 +32,6 @@ KEYS_OF_LIMIT = ("menu", "wait")
 KEYS_OF_HOOKS = ("file", "events", "timeout", "plugin", "note")
 KEYS_OF_STATUS = ("asks_after",)
 SIGNS = (("model", MODEL), ("named", CONVERSATION), ("resume", CONVERSATION), ("goodbye", CONVERSATION))
-KEY = re.compile(r"(?:[CMS]-)*\w+")
 
 
 def read(text: str, path: str, shared: tuple[DetectionRule, ...] = (), *, ours: bool = False) -> Detector:
@@ -55,11 +47,7 @@ def read_rules(text: str, path: str, *, ours: bool = False) -> tuple[DetectionRu
     return _DefinitionFile(text, path, ours=ours).rules()
 
 
-class _DefinitionFile(TomlFile):
-    def __init__(self, text: str, path: str, *, ours: bool) -> None:
-        super().__init__(text, path)
-        self.ours = ours
-
+class _DefinitionFile(RuleFile):
     def rules(self) -> tuple[DetectionRule, ...]:
         return tuple(self.rule(each, nth, set()) for nth, each in enumerate(self.tables(self.parsed(), "rule")))
 
@@ -87,8 +75,8 @@ class _DefinitionFile(TomlFile):
             noise=self.regex(self.string(data, "noise", (), "(?!)"), (), "noise"),
             firm=self.strings(data, "firm", ()), regions=tuple(regions), rules=tuple(rules),
             typing=self.typing(data, texts), start=self.start(data), limits=self.limits(data, texts),
-            hooks=self.hooks(data), clock=self.clock(data, texts), asks_after=self.asks_after(data),
-            any=self.flag(data, "any", ()),
+            hooks=self.hooks(data), dialogs=dialog_rules.read_dialogs(self, data, texts),
+            clock=self.clock(data, texts), asks_after=self.asks_after(data), any=self.flag(data, "any", ()),
         )  # fmt: skip
 
     def asks_after(self, data: Table) -> str:
@@ -154,8 +142,7 @@ class _DefinitionFile(TomlFile):
             submit=self.string(table, "submit", at, PromptBoxRules._field_defaults["submit"]),
             clear=self.strings(table, "clear", at) or PromptBoxRules._field_defaults["clear"],
         )  # fmt: skip
-        if odd := [key for key in (made.submit, *made.clear) if not KEY.fullmatch(key)]:
-            raise self.wrong(f"{odd[0]!r} is no key; say Enter or C-u", at)
+        self.check_keys((made.submit, *made.clear), at)
         return made
 
     def start(self, data: Table) -> LaunchRules | None:
@@ -181,8 +168,7 @@ class _DefinitionFile(TomlFile):
         made = LimitRules(self.conditions(table, "menu", at, texts), self.strings(table, "wait", at))
         if not made.menu or not made.wait:
             raise self.wrong("`menu` tells when the keys in `wait` may be pressed; it needs both", at)
-        if odd := [key for key in made.wait if not KEY.fullmatch(key)]:
-            raise self.wrong(f"{odd[0]!r} is no key; say Enter or C-u", at)
+        self.check_keys(made.wait, at)
         return made
 
     def hooks(self, data: Table) -> HookRules | None:
@@ -200,17 +186,6 @@ class _DefinitionFile(TomlFile):
             raise self.wrong("it needs `events` that name the hook, or a `plugin` in place of the file", at)
         return made
 
-    def conditions(self, data: Table, key: str, at: Path, texts: set[str]) -> Conditions:
-        found: list[tuple[str, LazyPattern]] = []
-        for name, value in self.flat(data, key, at).items():
-            if name not in texts and name.removesuffix(".style") not in texts and name.split(".")[0] not in REPORTED:
-                raise self.wrong(f"there is no text {name!r} to look at; there are {', '.join(sorted(texts))}", at, key)
-            if not isinstance(value, str):
-                raise self.wrong(f"{key}.{name} must be a regular expression in quotes", at, key)
-            shown = name in texts and name not in UNWRAPPED
-            found.append((name, self.expression(wrapped_rows.match_across_rows(value) if shown else value, at, key)))
-        return tuple(found)
-
     def span(self, data: Table, at: Path) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """`versions = "2.0 - 2.2"`: from the first on, up to but not including the second; either may be left out."""
         text = self.string(data, "versions", at, "")
@@ -220,31 +195,3 @@ class _DefinitionFile(TomlFile):
         if not dash or not (first.strip() or last.strip()):
             raise self.wrong('versions are written "from - up to", such as "2.1 - 3" or "2.1 -"', at, "versions")
         return parse_version(first), parse_version(last) or NEVER
-
-    def flat(self, data: Table, key: str, at: Path) -> Table:
-        """A table without the tables within: TOML reads `when.state.status` as one in another."""
-        found: Table = {}
-        for name, each in self.table(data, key, at).items():
-            found |= (
-                {f"{name}.{inner}": rest for inner, rest in each.items()} if isinstance(each, dict) else {name: each}
-            )
-        return found
-
-    def number(self, data: Table, key: str, at: Path) -> int:
-        value = data.get(key)
-        if not isinstance(value, int):
-            raise self.wrong(f"{key} must be a number", at, key)
-        return value
-
-    def expression(self, text: str, at: Path, key: str) -> LazyPattern:
-        """Compiled now, so that an error has its line, unless the file is one of ours, which a test has read."""
-        found = LazyPattern(text)
-        if not self.ours:
-            self.regex(text, at, key)
-        return found
-
-    def regex(self, text: str, at: Path, key: str) -> re.Pattern[str]:
-        try:
-            return re.compile(text, re.MULTILINE)
-        except (re.error, OverflowError, RecursionError) as error:
-            raise self.wrong(f"{key} is not a regular expression: {error}", at, key) from None

@@ -42,13 +42,14 @@ def signal_exactly(pid: int, start: int, number: int) -> bool:
 
 
 def end_tree(
-    roots: Callable[[], dict[int, int]], patience: float = KILL_AFTER, spare: tuple[str, ...] = ()
-) -> list[int]:
+    roots: Callable[[], dict[int, int]], patience: float = KILL_AFTER, spare: tuple[str, ...] = (), *,
+    alone: bool = False,
+) -> list[int]:  # fmt: skip
     """End processes and all below them: TERM, then KILL, until none is left. Returns what could not be ended.
 
     ``roots`` gives pids with the start times of those who are meant, so that nobody who has such a pid by now is
     touched, nor what is below him. It is asked again each round: what ends may leave orphans that only it can find.
-    What has one of ``spare`` in its command line serves others too and is left.
+    What has one of ``spare`` in its command line serves others too and is left. ``alone``: only the roots themselves.
     """
     known: dict[int, int] = {}
     deadline = time.monotonic() + patience
@@ -57,7 +58,8 @@ def end_tree(
         for root in [pid for pid, start in roots().items() if procfs.start_time(pid) == start]:
             if procfs.is_shared(root, spare):
                 continue
-            for pid in (root, *procfs.descendants(root, jobs=False, spare=spare)):
+            below = () if alone else procfs.descendants(root, jobs=False, spare=spare)
+            for pid in (root, *below):
                 start = procfs.start_time(pid)
                 if pid not in known and start:
                     known[pid] = start

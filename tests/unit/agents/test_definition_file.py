@@ -6,6 +6,7 @@ import pytest
 
 from midwatch.agents import catalog, definition_file
 from midwatch.agents.definition import match_sources, parse_version
+from midwatch.agents.dialog_lists import SIGN
 from midwatch.core.errors import FormatError
 
 GOOD = """\
@@ -93,6 +94,9 @@ def test_every_file_of_ours_is_good_and_its_rules_have_names_of_their_own(agent:
     expressions += [region.match for region in found.regions if region.match is not None]
     expressions += [wanted for _, wanted in found.typing.unless] if found.typing else []
     expressions += [wanted for _, wanted in found.limits.menu] if found.limits else []
+    expressions += [each for dialog in found.dialogs for each in (dialog.words, dialog.several) if each is not None]
+    for dialog in found.dialogs:
+        assert {"label", *(["mark"] if dialog.marked_by == SIGN else [])} <= set(dialog.choice.pattern.groupindex)
     assert all(each.pattern for each in expressions), "each can be compiled, which is done when it is first asked"
     assert len(names) == len(set(names))
 

@@ -120,6 +120,33 @@ VERBS: dict[str, dict[str, object]] = {
         "more": "TERM first, KILL after 5 s. A process is signalled only after checking that it is the one meant.",
         "examples": ("midwatch stop build",),
     },
+    "orphans": {
+        "says": "list what agents and jobs left running when they ended; with --stop, end it",
+        "takes": "[NAME|PID…] [OPTIONS]",
+        "options": (
+            ("--stop", "", "end them, after you confirmed it on a terminal; NAME or PID say which"),
+            ("--yes", "", "with --stop: do not ask"),
+            ("--all", "", "those of every project, not only of this one"),
+            DIR,
+            ("--json", "", "one JSON line per process on standard output"),
+        ),
+        "more": (
+            "They are found by the variables that `run` and `spawn` export, also after setsid and a double fork,\n"
+            "among the processes of this user. NAME is the job or session that they come from; it has ended, or its\n"
+            "record is gone. What belongs to a job or session that is alive is never listed.\n"
+            "KIND: leftover; server (it listens on a socket); daemon (shared, as the agent's file says); midwatch.\n"
+            "--stop without NAME or PID ends leftovers only. TERM, then KILL after 5 s; each process is checked by\n"
+            "its pid and start time. This command and what it was called from are never ended.\n"
+            "Exit code: 0 listed, or all ended; 7 something that was named is no orphan; 12 something could not be\n"
+            "ended; 130 you did not confirm."
+        ),
+        "examples": (
+            "midwatch orphans",
+            "midwatch orphans --stop",
+            "midwatch orphans --stop 4711 --yes",
+            "midwatch orphans api --json",
+        ),
+    },
     "retry": {
         "says": "run jobs again as they were: command, directory, --env, policy, retries, breaker",
         "takes": "NAME… [OPTIONS]",

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 _ESCAPE = re.compile(r"\x1b(?:\[([0-9;:?]*)([a-zA-Z])|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>])|[\x0e\x0f]")
 DIM, BOLD = "dim", "bold"
+_BACKGROUNDS = frozenset([str(code) for code in (*range(40, 48), *range(100, 108))])
 
 
 def split_styles(rows: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -65,6 +66,37 @@ def blank_dim_text(rows: tuple[str, ...]) -> tuple[str, ...]:
         hidden = [faint or (cursor and next_) for (_, faint, cursor), next_ in zip(cells, later, strict=False)]
         found.append("".join([" " if gone else cell[0] for cell, gone in zip(cells, hidden, strict=True)]))
     return tuple(found)
+
+
+def read_backgrounds(rows: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """The background colour of every character of every row, as the codes that set it; empty for the default one."""
+    colour, inverse = "", False
+    found: list[tuple[str, ...]] = []
+    for row in rows:
+        cells: list[str] = []
+        at = 0
+        for escape in (*_ESCAPE.finditer(row), None):
+            cells += [f"{colour}~" if inverse else colour] * ((escape.start() if escape else len(row)) - at)
+            if escape is not None:
+                at = escape.end()
+                if escape[2] == "m":
+                    colour, inverse = _background_after(escape[1], colour), _is_inverse(escape[1], inverse)
+        found.append(tuple(cells))
+    return tuple(found)
+
+
+def _background_after(codes: str, before: str) -> str:
+    rest = iter((codes or "0").split(";"))
+    for code in rest:
+        if code in ("38", "48", "58"):
+            kind = next(rest, "")
+            value = [kind, *(next(rest, "") for _ in range({"5": 1, "2": 3}.get(kind, 0)))]
+            before = ";".join(value) if code == "48" else before
+        elif code in ("", "0", "00", "49"):
+            before = ""
+        elif code in _BACKGROUNDS:
+            before = code
+    return before
 
 
 def _style_name(*, dim: bool, bold: bool) -> str:
