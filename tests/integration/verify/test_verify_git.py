@@ -218,7 +218,9 @@ def test_git_writes_no_trace_that_the_user_or_the_environment_asks_for(hostile: 
     assert list(traces.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["HEAD", "config", "commondir", "config.worktree", "objects/info/alternates"])
+@pytest.mark.parametrize(
+    "name", ["HEAD", "config", "commondir", "config.worktree", "info/grafts", "objects/info/alternates"]
+)
 @pytest.mark.parametrize("where", ["project", "project/below", "bare"])
 def test_a_pipe_in_the_repository_is_not_waited_for(hostile: Hostile, name: str, where: str) -> None:
     repository = hostile.path / ".git"

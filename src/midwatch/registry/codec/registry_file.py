@@ -190,7 +190,8 @@ def _is_row(value: object) -> bool:
 
 
 def _list_shape(path: Path, node: yaml.Node, data: list[object]) -> RegistryShape:
-    nodes = node.value if isinstance(node, yaml.SequenceNode) else []
+    own = node.value if isinstance(node, yaml.SequenceNode) and data else []
+    nodes = own or [node] * len(data)  # a list that was merged into a table stands elsewhere
     entries = [(None, each, value) for each, value in zip(nodes, data, strict=True)]
     return RegistryShape(path, False, list(range(len(data))), [], list(entries))
 
