@@ -197,7 +197,8 @@ def _list_shape(path: Path, node: yaml.Node, data: list[object]) -> RegistryShap
 
 
 def _table_shape(path: Path, node: yaml.Node, data: dict[object, object]) -> RegistryShape:
-    own = {key.value: (key, value) for key, value in node.value} if isinstance(node, yaml.MappingNode) else {}
+    pairs = node.value if isinstance(node, yaml.MappingNode) else []
+    own = {key.value: (key, value) for key, value in pairs if isinstance(key, yaml.ScalarNode)}
     places = [own.get(str(key), (node, node)) for key in data]
     entries = [(key, value, data[key]) for key, (_, value) in zip(data, places, strict=True)]
     return RegistryShape(path, True, [str(key) for key in data], [key for key, _ in places], entries)
