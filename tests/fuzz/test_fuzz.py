@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -23,6 +24,12 @@ PIECES = st.one_of(
 NUMBER = re.compile(rb"(?<![\w.])-?\d+(?:\.\d+)?(?![\d.])")
 NUMBERS = 40
 """Of each example."""
+REPEATED = (
+    b"\n", b" ", b" \n", b"\t", b"9", b"9.", b"a", b"a ", b"a\n", b"a: ", b"-", b"- ", b"/", b"{", b"[", b'"', b"\\", b"(", b"<",
+    b"\x1b[", b"\x1b]", b"#", b"=", b"|", b"`", b"resets ",
+)  # fmt: skip
+LONG, MOST_SECONDS = 40_000, 5.0
+"""Bytes of such a text, and seconds of the processor: what grows with the square of its size takes more."""
 EDITS = st.lists(st.tuples(st.integers(0, 1 << 16), st.integers(0, 40), PIECES), max_size=6)
 
 
@@ -54,6 +61,16 @@ def test_examples_and_inputs_that_once_broke_it_are_read(name: str) -> None:
     for data in played:
         play(name, data)
     assert len(played) > 0
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_no_piece_that_is_repeated_takes_a_reader_long(name: str) -> None:
+    """A pattern that goes through the rest of a text from each place of it hears no signal meanwhile."""
+    for piece in REPEATED:
+        for seed in (b"", *TARGETS[name].seeds[:1]):
+            before = time.process_time()
+            play(name, seed + piece * (LONG // len(piece)))
+            assert time.process_time() - before < MOST_SECONDS, piece
 
 
 @pytest.mark.filterwarnings("ignore:Possible:FutureWarning")  # of a pattern in an agent's file
