@@ -25,8 +25,8 @@ NUMBER = re.compile(rb"(?<![\w.])-?\d+(?:\.\d+)?(?![\d.])")
 NUMBERS = 40
 """Of each example."""
 REPEATED = (
-    b"\n", b" ", b" \n", b"\t", b"9", b"9.", b"a", b"a ", b"a\n", b"a: ", b"-", b"- ", b"/", b"{", b"[", b'"', b"\\", b"(", b"<",
-    b"\x1b[", b"\x1b]", b"#", b"=", b"|", b"`", b"resets ",
+    b"\n", b" ", b" \n", b"\t", b"9", b"9.", b"a", b"a ", b"a\n", b"a: ", b"-", b"- ", b"/", b"{", b"[", b'"',
+    b"\\", b"(", b"<", b"\x1b[", b"\x1b]", b"#", b"=", b"|", b"`", b"resets ",
 )  # fmt: skip
 LONG, MOST_SECONDS = 40_000, 5.0
 """Bytes of such a text, and seconds of the processor: what grows with the square of its size takes more."""

@@ -78,7 +78,8 @@ def test_nothing_of_theirs_verifies_our_work(box: Box, shared: Path, place: str,
 @pytest.mark.parametrize(
     ("place", "text"),
     [
-        (".beads/issues.jsonl", BEAD.replace("closed", "open")), ("midwatch-tasks.jsonl", BEAD.replace("closed", "open")),
+        (".beads/issues.jsonl", BEAD.replace("closed", "open")),
+        ("midwatch-tasks.jsonl", BEAD.replace("closed", "open")),
         ("_bmad-output/sprint-status.yaml", STORY.replace("done", "review")),
     ],
 )  # fmt: skip
