@@ -354,9 +354,10 @@ TARGETS: dict[str, Target] = {
     ),
     "watch": Target(of_text(monitor_state_file.decode_state), (b'{"schema":1}', WATCH)),
     "watchdog": Target(
-        lambda data: watchdog_state.decode_memory(json.loads(data), now=1.0, wall=1.0), (WATCHDOG,),
+        lambda data: watchdog_state.decode_memory(json.loads(data), now=1.0, wall=1.0),
+        (WATCHDOG,),
         (ValueError, RecursionError),
-    ),  # fmt: skip
+    ),
     **{
         f"transcript-{make.__name__.lower()}": Target(story(make), seeds)
         for make, seeds in (
