@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from midwatch.integrations import git
 from midwatch.system import procfs
 from tests.conftest import PATIENCE, Box, alive, letter, tool, until
 
@@ -127,6 +128,27 @@ def test_no_hook_runs(hostile: Hostile) -> None:
         (hooks / name).symlink_to(hostile.program)
     hostile.git("config", "core.hooksPath", str(hooks))
     assert not hostile.marked()
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("gpg.program", "log -1"), ("gpg.program", "show --show-signature HEAD"), ("core.fsmonitor", "status"),
+        ("diff.external", "diff --ext-diff HEAD"), ("core.hooksPath", "commit --allow-empty -m x"),
+    ],
+)  # fmt: skip
+def test_whatever_git_is_asked_these_settings_start_nothing(hostile: Hostile, setting: str, words: str) -> None:
+    """`verify` asks only what none of them touches. They are off besides, for the next question that somebody adds."""
+    (hostile.path / "file").write_text("old\n")
+    hostile.git("add", "file")
+    hostile.git("commit", "-q", "-m", "second")
+    (hostile.path / "file").write_text("new\n")
+    (hostile.path / "pre-commit").symlink_to(hostile.program)
+    hostile.sign(PGP)
+    hostile.git("config", "log.showSignature", str(setting == "gpg.program").lower())
+    hostile.git("config", setting, str(hostile.path if setting == "core.hooksPath" else hostile.program))
+    git._run_git(str(hostile.path), *words.split())
+    assert not hostile.mark.exists(), hostile.mark.read_text()
 
 
 @pytest.mark.parametrize("path", [".:{PATH}", ":{PATH}", "bin:{PATH}"])
