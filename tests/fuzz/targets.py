@@ -181,6 +181,12 @@ sessions:
       two
       lines
 """
+ODD_REGISTRY = b"""x: &a {name: a, status: running, pane: {pid: !!int 7, cmd: !!str sh}}
+'sessions':
+  a: {<<: *a, host: h}
+  ? "b"
+  : {<<: [*a, {agent: claude}], terminated_at: 2026-06-20}
+"""
 SPRINT = b"development_status:\n  epic-1: in-progress\n  1-1-login: done\n  1-2-logout: ready-for-dev # soon\n"
 ISSUE = (
     b'{"id":"bd-a","title":"Do it","status":"open","priority":1,"issue_type":"task",'
@@ -269,7 +275,7 @@ TARGETS: dict[str, Target] = {
         TEXTS,
     ),
     "record": Target(of_text(sentinel.decode_record), goldens("formats/v1/*.json"), TEXTS),
-    "registry": Target(yaml_edits, (REGISTRY,), (MidwatchError,)),
+    "registry": Target(yaml_edits, (REGISTRY, ODD_REGISTRY), (MidwatchError,)),
     "reported": Target(of_text(reconcile_state.decode_state), (b"{}", b'{"schema":1,"drifts":{"a":"b"}}'), TEXTS),
     "requirements": Target(of_text(dependencies.parse_requirements), (b"a>=1\n-r other.txt\nb[c]==2 ; x # y\n",)),
     "result": Target(of_text(sentinel.decode_result), (b'{"a": [1, null]}',), TEXTS),
@@ -348,7 +354,9 @@ TARGETS: dict[str, Target] = {
     ),
     "watch": Target(of_text(monitor_state_file.decode_state), (b'{"schema":1}', WATCH)),
     "watchdog": Target(
-        lambda data: watchdog_state.decode_memory(json.loads(data), now=1.0, wall=1.0), (WATCHDOG,), (ValueError,)
+        lambda data: watchdog_state.decode_memory(json.loads(data), now=1.0, wall=1.0),
+        (WATCHDOG,),
+        (ValueError, RecursionError),
     ),
     **{
         f"transcript-{make.__name__.lower()}": Target(story(make), seeds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -18,11 +19,17 @@ PIECES = st.one_of(
     st.sampled_from(
         [b"\n", b"\0", b"\x1b[", b"\x1b]", b"\xff", b"-", b"--5", b"{", b"}", b"[" * 2000, b"&a [*a]", b"1e999",
          b"9" * 5000, b"NaN", b'"\\ud800"', b"\xe2\x80\xae", b"null", b"%", b"\t", b": ", b"- ", b"0x", b"\xd9\xa3",
-         b"\r\n"]),
+         b"\r\n", b"!!x ", b"!!int ", b"? ", b"<<: ", b"*a ", b"&a "]),
 )  # fmt: skip
 NUMBER = re.compile(rb"(?<![\w.])-?\d+(?:\.\d+)?(?![\d.])")
 NUMBERS = 40
 """Of each example."""
+REPEATED = (
+    b"\n", b" ", b" \n", b"\t", b"9", b"9.", b"a", b"a ", b"a\n", b"a: ", b"-", b"- ", b"/", b"{", b"[", b'"',
+    b"\\", b"(", b"<", b"\x1b[", b"\x1b]", b"#", b"=", b"|", b"`", b"resets ",
+)  # fmt: skip
+LONG, MOST_SECONDS = 40_000, 5.0
+"""Bytes of such a text, and seconds of the processor: what grows with the square of its size takes more."""
 EDITS = st.lists(st.tuples(st.integers(0, 1 << 16), st.integers(0, 40), PIECES), max_size=6)
 
 
@@ -38,6 +45,15 @@ def mutated(seeds: tuple[bytes, ...]) -> st.SearchStrategy[bytes]:
     return st.builds(edit, st.sampled_from((*seeds, b"")), EDITS)
 
 
+TOKEN = re.compile(rb"\w+|\s+|.")
+
+
+def recombined(seeds: tuple[bytes, ...]) -> st.SearchStrategy[bytes]:
+    """The words and marks of all seeds in another order: formats with a grammar are hardly met by chance."""
+    tokens = sorted({token for seed in seeds for token in TOKEN.findall(seed)[:400]}) or [b""]
+    return st.lists(st.one_of(st.sampled_from(tokens), PIECES), max_size=30).map(b"".join)
+
+
 @pytest.mark.parametrize("name", TARGETS)
 def test_examples_and_inputs_that_once_broke_it_are_read(name: str) -> None:
     """Of the examples, those of the readers' own formats are read without any error."""
@@ -45,6 +61,16 @@ def test_examples_and_inputs_that_once_broke_it_are_read(name: str) -> None:
     for data in played:
         play(name, data)
     assert len(played) > 0
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_no_piece_that_is_repeated_takes_a_reader_long(name: str) -> None:
+    """A pattern that goes through the rest of a text from each place of it hears no signal meanwhile."""
+    for piece in REPEATED:
+        for seed in (b"", *TARGETS[name].seeds[:1]):
+            before = time.process_time()
+            play(name, seed + piece * (LONG // len(piece)))
+            assert time.process_time() - before < MOST_SECONDS, piece
 
 
 @pytest.mark.filterwarnings("ignore:Possible:FutureWarning")  # of a pattern in an agent's file
@@ -62,7 +88,7 @@ def test_a_reader_raises_only_what_its_callers_expect(name: str) -> None:
     tried = 0
 
     @settings(max_examples=EXAMPLES, database=None, suppress_health_check=list(HealthCheck))
-    @given(mutated(TARGETS[name].seeds))
+    @given(st.one_of(mutated(TARGETS[name].seeds), recombined(TARGETS[name].seeds)))
     def round_of_mutations(data: bytes) -> None:
         nonlocal tried
         tried += 1

@@ -44,7 +44,7 @@ TRACES = (
     "GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF",
 )  # fmt: skip
 """What makes git write files about its own work. The last three outweigh ``trace2.*`` of any settings file."""
-READ = ("config", "config.worktree", "commondir", "packed-refs", "shallow", "objects/info/alternates")
+READ = ("config", "config.worktree", "commondir", "packed-refs", "shallow", "info/grafts", "objects/info/alternates")
 """What git reads of a repository besides HEAD: it would wait for a pipe that stands there. LIMIT is for all others."""
 KEPT = ("HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "SUDO_UID")
 """Where the user's own settings are, and who the user is; nothing that a hook of git has set for its children."""

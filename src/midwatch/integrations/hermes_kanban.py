@@ -32,7 +32,7 @@ LONGEST = 200
 CHAIN = 100
 """Cards that have ended, one made after the other: more are not gone through."""
 READY, RUNNING = "ready", "running"
-STOP = re.compile(r"^\s*stop(?![\w-])|\bstop[^\S\n]+monitoring\b", re.IGNORECASE | re.MULTILINE)
+STOP = re.compile(r"^[^\S\n]*stop(?![\w-])|\bstop[^\S\n]+monitoring\b", re.IGNORECASE | re.MULTILINE)
 INITIALIZED = "Kanban DB initialized at "
 
 

@@ -6,7 +6,6 @@ else happens: an agent that nobody waits for any more would go on spending money
 
 from __future__ import annotations
 
-import glob
 import os
 import time
 from collections.abc import Callable
@@ -27,7 +26,7 @@ from midwatch.sessions.prompting.model import PromptOutcome
 from midwatch.stories.model import ESCALATE, Next, ParsedLog, StepEnd, Tally
 from midwatch.stories.rules import next_action
 from midwatch.stories.step_session import StepMonitor, StepSession, close_session, end_children
-from midwatch.system import procfs
+from midwatch.system import file_patterns, procfs
 from midwatch.system.end_signals import EndSignals
 from midwatch.trackers.codec.bmad import ARTIFACTS
 
@@ -255,5 +254,4 @@ class StepRunner:
 
     def files(self) -> set[str]:
         pattern = self.plan.creates or (CREATED if self.plan.step == "create" else "")
-        found = glob.glob(pattern, root_dir=self.plan.wish.cwd, recursive=True) if pattern else []
-        return {path for path in found if os.path.isfile(os.path.join(self.plan.wish.cwd, path))}
+        return set(file_patterns.find_files(pattern, self.plan.wish.cwd)) if pattern else set()

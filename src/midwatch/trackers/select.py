@@ -31,6 +31,9 @@ def find_tracker(project: str) -> Tracker:
 
         return HermesTracker(given.tracker_path)
     place = path or _usual_place(kind, root)
+    if not path and _is_planted(root, place):
+        raise RefusedError(f"{place} belongs to another user and lies where everybody can make files; work in a "
+                           "directory of your own")  # fmt: skip
     if not f"{os.path.realpath(place)}/".startswith(f"{root.rstrip('/')}/"):
         _check_outside(given, place)
     if kind == "beads":
@@ -56,7 +59,7 @@ def _check_outside(given: Settings, place: str) -> None:
 
 
 def _detect_kind(root: str) -> str:
-    if os.path.isdir(f"{root}/{BEADS}"):
+    if os.path.isdir(place := f"{root}/{BEADS}") and not _is_planted(root, place):
         return "beads"
     return "sprint" if _find_sprint_file(root) else "tasks"
 
@@ -75,4 +78,10 @@ def _kind_of_path(path: str) -> str:
 
 
 def _find_sprint_file(root: str) -> str:
-    return next((f"{root}/{place}" for place in bmad.PLACES if os.path.isfile(f"{root}/{place}")), "")
+    places = [f"{root}/{place}" for place in bmad.PLACES]
+    return next((place for place in places if os.path.isfile(place) and not _is_planted(root, place)), "")
+
+
+def _is_planted(root: str, place: str) -> bool:
+    """Whether another user has put a tracker into a directory such as /tmp, where we happen to work."""
+    return paths.is_planted(f"{root}/{place[len(root) :].lstrip('/').partition('/')[0]}")

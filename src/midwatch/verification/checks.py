@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import glob
 import os
 
+from midwatch.config import paths
+from midwatch.core.errors import RefusedError
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.redaction import redact
 from midwatch.core.text import format_duration, visible
 from midwatch.integrations import git
-from midwatch.system import run_program
+from midwatch.system import file_patterns, run_program
 from midwatch.system.atomic_files import read_plain
 from midwatch.system.run_program import OutputCap, RunLimits
 from midwatch.trackers.codec import beads, bmad
@@ -65,12 +66,16 @@ def _check_command(command: str, cwd: str) -> VerificationResult:
 def _check_files(pattern: str, cwd: str, since: float | None) -> VerificationResult:
     """A plain file that is not empty, and was written since the work began."""
     old = 0
-    for path in sorted(glob.glob(pattern, root_dir=cwd, recursive=True)):
+    try:
+        matching = file_patterns.find_files(pattern, cwd)
+    except RefusedError as error:
+        return VerificationResult(done=False, reason=f"could not be verified: {error}")
+    for path in matching:
         try:
             found = os.stat(os.path.join(cwd, path))
         except OSError:
             continue
-        if not os.path.isfile(os.path.join(cwd, path)) or not found.st_size:
+        if not found.st_size:
             continue
         if since is None or found.st_mtime >= since - 1:
             return VerificationResult(done=True, reason=f"{ForeignText(path).line()} is there")
@@ -128,13 +133,17 @@ def _check_bead(check: VerificationCheck, cwd: str) -> VerificationResult:
 
 
 def _read_project_file(cwd: str, place: str) -> str | None:
-    """A file of the project, looked for from a directory upwards. Raises OSError for one that cannot be read."""
+    """A file of the project, looked for from a directory upwards. Raises OSError for one that cannot be read.
+
+    What another user has put into a directory such as /tmp says nothing of the work below.
+    """
     here = os.path.realpath(cwd)
     while True:
-        try:
-            return read_plain(f"{here}/{place}", LARGEST).decode("utf-8", "replace")
-        except (FileNotFoundError, NotADirectoryError):
-            pass
+        if not paths.is_planted(os.path.join(here, place.partition("/")[0])):
+            try:
+                return read_plain(f"{here}/{place}", LARGEST).decode("utf-8", "replace")
+            except (FileNotFoundError, NotADirectoryError):
+                pass
         if here == os.path.dirname(here):
             return None
         here = os.path.dirname(here)

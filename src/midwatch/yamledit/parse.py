@@ -130,7 +130,7 @@ class _Values:
             return int(value)
         try:
             return self.loader.construct_object(node) if len(value) <= LONGEST_NUMBER else self._long(node)
-        except (ValueError, KeyError, OverflowError, AttributeError) as error:  # what the library lets through
+        except (ValueError, LookupError, OverflowError, AttributeError) as error:  # what the library lets through
             kind = node.tag.removeprefix(TAG)
             self._refuse(node, f"{visible(value[:LONGEST_NUMBER])} looks like a {kind} and is none", error)
             return None

@@ -22,6 +22,13 @@ def test_a_plain_machine_is_in_order(box: Box) -> None:
     assert f"({Path(midwatch.__file__).parent})\n" in done.out
 
 
+def test_a_path_of_python_that_leads_to_the_current_directory_is_a_warning(box: Box) -> None:
+    for path in (":/x", "lib", "/x:"):
+        level, says = found(box, PYTHONPATH=path, TMUX_TMPDIR="/nowhere")["python"]
+        assert (level, "empty or relative entry" in says) == ("warning", True)
+    assert found(box, PYTHONPATH="/x:/y", TMUX_TMPDIR="/nowhere")["python"][0] == "ok"
+
+
 def install(directory: Path, name: str, version: str) -> str:
     """An npm package with a program, as npm lays it out; the program itself is never run."""
     package = directory / "lib" / "node_modules" / name

@@ -59,6 +59,38 @@ def test_their_list_of_sessions_is_not_ours(box: Box, shared: Path, place: str) 
     assert "there is no " in done.err
 
 
+BEAD = '{"id":"bd-1","title":"theirs","status":"closed"}\n'
+STORY = "development_status:\n  1-1-theirs: done\n"
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "check"),
+    [
+        (".beads/issues.jsonl", BEAD, "bead:bd-1"), ("_bmad-output/sprint-status.yaml", STORY, "sprint:1.1"),
+    ],
+)  # fmt: skip
+def test_nothing_of_theirs_verifies_our_work(box: Box, shared: Path, place: str, text: str, check: str) -> None:
+    plant(shared / place, text)
+    done = box("verify", check)
+    assert (done.code, "could not be verified: there is no " in done.out) == (6, True), done
+
+
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        (".beads/issues.jsonl", BEAD.replace("closed", "open")),
+        ("midwatch-tasks.jsonl", BEAD.replace("closed", "open")),
+        ("_bmad-output/sprint-status.yaml", STORY.replace("done", "review")),
+    ],
+)  # fmt: skip
+def test_their_tasks_are_not_ours(box: Box, shared: Path, place: str, text: str) -> None:
+    plant(shared / place, text)
+    box.cwd = shared
+    done = box("task", "list", "--json")
+    assert "theirs" not in done.out
+    assert (place == "midwatch-tasks.jsonl") == ("belongs to another user" in done.err), done
+
+
 @pytest.mark.parametrize("whose", ["file", "directory"])
 def test_our_own_file_counts_there_and_theirs_where_only_they_can_write(box: Box, shared: Path, whose: str) -> None:
     if whose == "file":

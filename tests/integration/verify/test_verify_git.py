@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from midwatch.integrations import git
 from midwatch.system import procfs
 from tests.conftest import PATIENCE, Box, alive, letter, tool, until
 
@@ -129,6 +130,27 @@ def test_no_hook_runs(hostile: Hostile) -> None:
     assert not hostile.marked()
 
 
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("gpg.program", "log -1"), ("gpg.program", "show --show-signature HEAD"), ("core.fsmonitor", "status"),
+        ("diff.external", "diff --ext-diff HEAD"), ("core.hooksPath", "commit --allow-empty -m x"),
+    ],
+)  # fmt: skip
+def test_whatever_git_is_asked_these_settings_start_nothing(hostile: Hostile, setting: str, words: str) -> None:
+    """`verify` asks only what none of them touches. They are off besides, for the next question that somebody adds."""
+    (hostile.path / "file").write_text("old\n")
+    hostile.git("add", "file")
+    hostile.git("commit", "-q", "-m", "second")
+    (hostile.path / "file").write_text("new\n")
+    (hostile.path / "pre-commit").symlink_to(hostile.program)
+    hostile.sign(PGP)
+    hostile.git("config", "log.showSignature", str(setting == "gpg.program").lower())
+    hostile.git("config", setting, str(hostile.path if setting == "core.hooksPath" else hostile.program))
+    git._run_git(str(hostile.path), *words.split())
+    assert not hostile.mark.exists(), hostile.mark.read_text()
+
+
 @pytest.mark.parametrize("path", [".:{PATH}", ":{PATH}", "bin:{PATH}"])
 def test_a_program_of_the_project_that_is_called_git_is_not_run(hostile: Hostile, path: str) -> None:
     (hostile.path / "bin").mkdir()
@@ -218,7 +240,9 @@ def test_git_writes_no_trace_that_the_user_or_the_environment_asks_for(hostile: 
     assert list(traces.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["HEAD", "config", "commondir", "config.worktree", "objects/info/alternates"])
+@pytest.mark.parametrize(
+    "name", ["HEAD", "config", "commondir", "config.worktree", "info/grafts", "objects/info/alternates"]
+)
 @pytest.mark.parametrize("where", ["project", "project/below", "bare"])
 def test_a_pipe_in_the_repository_is_not_waited_for(hostile: Hostile, name: str, where: str) -> None:
     repository = hostile.path / ".git"

@@ -64,6 +64,10 @@ def _system_findings(options: Options) -> Iterator[DoctorFinding]:
     enough = sys.version_info[:2] >= OLDEST
     yield DoctorFinding("ok" if enough else "wrong", "python", here if enough else f"{here}; 3.11 or newer is needed")
     yield DoctorFinding("ok", "midwatch", f"{__version__} ({launch.ROOT}/midwatch)")
+    if not all(map(os.path.isabs, os.environ.get("PYTHONPATH", "/").split(os.pathsep))):
+        says = "PYTHONPATH has an empty or relative entry: Python runs modules of the directory in which you call it"
+        mend = "name whole paths: export PYTHONPATH=${PYTHONPATH:+$PYTHONPATH:}/DIR"
+        yield DoctorFinding("warning", "python", says, mend)
     directory = paths.sentinel_directory(options.text("--dir"))
     if few := start.find_descriptor_problem():
         yield DoctorFinding("wrong", "open files", few, REFUSES)

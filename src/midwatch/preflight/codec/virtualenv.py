@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 MINOR = re.compile(r"(\d+\.\d+)(?:\.|$)")
 NAMED = re.compile(r"(?:python|pypy)(\d+\.\d+)t?$")
-ACTIVATES = re.compile(r"^\s*(?:export\s+)?VIRTUAL_ENV=(.*)$", re.MULTILINE)
+ACTIVATES = re.compile(r"^[ \t]*(?:export[ \t]+)?VIRTUAL_ENV=(.*)$", re.MULTILINE)
 SECOND_LINE = "'''exec'"
 BESIDE = re.compile(r"""\$\(dirname .*\)"?/'?([^'"\s]+)""")
 CALLS = re.compile(r"^(?:from ([\w.]+) import|import ([\w.]+)$)", re.MULTILINE)

@@ -190,13 +190,15 @@ def _is_row(value: object) -> bool:
 
 
 def _list_shape(path: Path, node: yaml.Node, data: list[object]) -> RegistryShape:
-    nodes = node.value if isinstance(node, yaml.SequenceNode) else []
+    own = node.value if isinstance(node, yaml.SequenceNode) and data else []
+    nodes = own or [node] * len(data)  # a list that was merged into a table stands elsewhere
     entries = [(None, each, value) for each, value in zip(nodes, data, strict=True)]
     return RegistryShape(path, False, list(range(len(data))), [], list(entries))
 
 
 def _table_shape(path: Path, node: yaml.Node, data: dict[object, object]) -> RegistryShape:
-    own = {key.value: (key, value) for key, value in node.value} if isinstance(node, yaml.MappingNode) else {}
+    pairs = node.value if isinstance(node, yaml.MappingNode) else []
+    own = {key.value: (key, value) for key, value in pairs if isinstance(key, yaml.ScalarNode)}
     places = [own.get(str(key), (node, node)) for key in data]
     entries = [(key, value, data[key]) for key, (_, value) in zip(data, places, strict=True)]
     return RegistryShape(path, True, [str(key) for key in data], [key for key, _ in places], entries)

@@ -10,7 +10,7 @@ from midwatch.core.numbers import parse_whole_number
 from midwatch.core.pane_model import Observation, Pane, ProcessInfo
 from midwatch.tmux.codec import sgr
 
-_TASK = re.compile(r"( *)(\d+) stat=(\S+) comm=(.*?) args=(.*)", re.DOTALL)
+_TASK = re.compile(r"( *)(\d{1,10}) stat=(\S+) comm=(.*?) args=(.*)", re.DOTALL)
 
 
 def read_observation(agent: str, screen: str, facts: str, path: str) -> Observation:

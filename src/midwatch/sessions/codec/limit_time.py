@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 NAMES = "|".join(MONTHS)
 LENGTH = re.compile(
-    r"(\d+(?:\.\d+)?) ?(?:(d)(?:ays?)?|(h)(?:(?:ou)?rs?)?|(m)(?:in(?:ute)?s?)?|(s)(?:ec(?:ond)?s?)?)(?![a-z])",
+    r"(?<![\d.])(\d{1,9}(?:\.\d{1,9})?) ?"
+    r"(?:(d)(?:ays?)?|(h)(?:(?:ou)?rs?)?|(m)(?:in(?:ute)?s?)?|(s)(?:ec(?:ond)?s?)?)(?![a-z])",
     re.IGNORECASE,
 )
 CLOCK = re.compile(
