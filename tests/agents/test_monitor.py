@@ -236,8 +236,11 @@ def test_a_person_who_leaves_has_ended_it(home: Lab, agent: str) -> None:
     watching = session.monitor("--resume", "3")
     session.type("/exit" if agent == "claude" else "/quit")
     found = watching.end()
-    assert (found["state"], found["final"], found["exit_code"]) == ("completed", True, 0), found
-    assert session.record()["attempt"] == 1
+    # For an instant the agent may report the command itself as a turn; a look just then sees one that was left.
+    outcome = (found["state"], found["cause"])
+    assert outcome in (("completed", "exit"), ("stopped", "left-mid-turn")), found
+    assert (found["final"], found["exit_code"]) == (True, 0), found
+    assert session.record()["attempt"] == 1, "nobody resumes what a person has ended"
 
 
 @pytest.mark.parametrize("agent", [pytest.param("claude", marks=pytest.mark.claude)])
