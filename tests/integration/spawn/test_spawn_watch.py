@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import kill, until_gone
+from tests.conftest import kill, until, until_gone
 from tests.integration.spawn.office import Office
 
 SOON = ("--stale", "2s", "--grace", "1s")
@@ -151,3 +151,19 @@ def test_the_monitor_has_no_terminal_and_a_session_of_its_own(office: Office) ->
     office.go()
     assert ended(office)["state"] == "completed"
     until_gone(shim)
+
+
+def test_a_tmux_server_that_a_monitor_had_to_start_outlives_the_monitor(office: Office) -> None:
+    """It is below the monitor's job, and holds the session."""
+    office.spawned("api", "--watch", prompt="work")
+    office.until_watched("working")
+    office.begin("", "work")
+    gone = (*office.box.pids("api"), int(office.tmux("display-message", "-p", "#{pid}")))
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in gone:
+            kill(pid, number)
+    office.start(2)
+    until(lambda: office.listed()["api"] == "working")
+    assert office.box("stop", "api.monitor").code == 0
+    assert office.listed() == {"api": "working", "api.monitor": "stopped"}
+    assert office.sessions() == ["api"]
