@@ -121,8 +121,10 @@ def test_the_second_crash_in_a_shell_is_one_when_no_resume_is_left(office: Offic
 
 def test_a_hang_of_an_agent_of_others_is_never_ended(office: Office) -> None:
     pane = opened(office, "still", shell=True)
-    end = office.monitor(pane, *on(office), "--resume", "1", "--stale", "2s", "--grace", "1s").end()
+    watcher = office.monitor(pane, *on(office), "--resume", "1", "--stale", "2s", "--grace", "1s")
+    end = watcher.end()
     assert (end["state"], end["code"], len(office.starts())) == ("stuck", 4, 1)
+    assert "resum" not in "".join(watcher.said) + end["reason"]
     assert alive(office.start(1)["pid"])
 
 

@@ -94,7 +94,8 @@ def test_what_a_person_stopped_is_not_brought_back(office: Office, what: str) ->
     if what == "api.monitor":
         reboot(office, "api")
     done = office.box("session", "restore")
-    assert (done.out, len(office.starts())) == ("", 1)
+    assert (done.code, done.out, len(office.starts())) == (0, "", 1)
+    assert "nothing is to be restored" in done.err
 
 
 def test_work_that_was_completed_is_not_brought_back(office: Office) -> None:
