@@ -28,18 +28,18 @@ ENDS_SOON = 5.0
 """Seconds that the monitor of a session which is over may take to end."""
 
 
-def job_name(target: str) -> str:
-    """The name of the job that watches a target. UsageError where it is too long for a name."""
-    plain = f"pane-{target[1:]}" if is_pane(target) else target
+def job_name(target: str, server: str = "") -> str:
+    """The name of the job that watches a target, on a named tmux server. UsageError where it is too long for a name."""
+    plain = (f"pane-{target[1:]}" if is_pane(target) else target) + (f"@{server}" if server else "")
     return names.check_name("".join(each if each in names.PLAIN else "_" for each in plain) + SUFFIX)
 
 
-def start_monitor(looker: JobDirectory, target: str, arguments: list[str], *, watched: str) -> str:
+def start_monitor(looker: JobDirectory, target: str, arguments: list[str], *, watched: str, server: str = "") -> str:
     """Start the job that watches a target; its name. RefusedError where something watches it already.
 
-    ``watched``: the session of ours that it is; empty for an agent that others started.
+    ``watched``: the session of ours that it is; empty for an agent that others started, which is on a ``server``.
     """
-    job = job_name(target)
+    job = job_name(target, "" if watched else server)
     refuse_second_monitor(looker, job, watched)
     if watched:
         missing = {flag: value for flag, value in DEFAULTS.items() if flag not in arguments}

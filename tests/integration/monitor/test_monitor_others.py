@@ -142,13 +142,13 @@ def test_a_shell_that_runs_something_is_left_to_it(office: Office) -> None:
 def test_a_job_watches_an_agent_of_others(office: Office) -> None:
     opened(office, "ask")
     done = office.box("monitor", "-d", "=work", *on(office))
-    assert (done.code, done.out) == (0, "=work.monitor\n"), done
-    office.box.until_file("=work.monitor.log", lambda text: "waiting: it waits for a permission" in text)
+    assert (done.code, done.out) == (0, "=work@s.monitor\n"), done
+    office.box.until_file("=work@s.monitor.log", lambda text: "waiting: it waits for a permission" in text)
     again = office.box("monitor", "-d", "=work", *on(office))
     assert again.code == 125
-    assert "=work is watched already, by the job =work.monitor" in again.err
+    assert "=work@s is watched already, by the job =work@s.monitor" in again.err
     office.tmux("send-keys", "-t", "=work:", "y")
-    assert office.box("wait", "=work.monitor", "--json").json["state"] == "completed"
+    assert office.box("wait", "=work@s.monitor", "--json").json["state"] == "completed"
 
 
 def test_what_is_not_there_is_said_before_a_job_is_started(office: Office) -> None:

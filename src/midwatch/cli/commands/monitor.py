@@ -87,7 +87,10 @@ def _start_job(options: Options, target: str) -> int:
     subject.close()
     looker = context.job_observer(options)
     try:
-        job = monitor_job.start_monitor(looker, target, job_arguments(options), watched=watched_session(target))
+        job = monitor_job.start_monitor(
+            looker, target, job_arguments(options), watched=watched_session(target),
+            server=os.path.basename(options.text("-S") or options.text("-L") or ""),
+        )  # fmt: skip
     except RefusedError as error:
         output.print_remark(str(error))
         return REFUSED
