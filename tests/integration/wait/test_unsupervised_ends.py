@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
 import pytest
 
@@ -174,8 +175,10 @@ def test_while_a_stop_lasts_nobody_calls_the_job_crashed(box: Box) -> None:
         said = listed(box)["job"]
         assert (said["state"], said["final"], said["cause"]) == ("working", False, "ending")
         assert silent_for(process, 0.3)
+        lasted = time.monotonic() - box.record("job")["started_mono"]
         kill(child, signal.SIGKILL)
         stopped, waited = finish(stop), finish(process)
+    assert stopped.json["elapsed_s"] >= lasted, "it lasts until all of it has ended"
     assert (waited.code, waited.json["state"]) == (10, "stopped")
     assert stopped.json["state"] == "stopped"
     assert told(box) == {("stopped", True, "stop-asked", None)}
