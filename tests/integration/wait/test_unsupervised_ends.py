@@ -258,3 +258,15 @@ def test_what_a_shim_said_of_one_attempt_says_nothing_of_the_next(box: Box, gate
         waited = finish(process)
     assert (said["state"], said["cause"]) == ("working", None)
     assert (waited.json["state"], waited.json["exit_code"]) == ("failed", 3)
+    assert waited.json["reason"].endswith("attempt 2 of 2")
+
+
+def test_retries_that_a_killed_shim_can_no_longer_make_are_named(box: Box, gate: Gate) -> None:
+    start(box, "job", "sh", "-c", f"read -r line < {gate.path}; exit 3", options=("--retries", "2"))
+    with waiter(box, "job") as process:
+        shim, _ = box.pids("job")
+        kill(shim, signal.SIGKILL)
+        until_gone(shim)
+        gate.say()
+        waited = finish(process)
+    assert waited.json["reason"].endswith("; attempt 1 of 3; its shim is gone, so it is not tried again")
