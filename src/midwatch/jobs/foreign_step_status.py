@@ -56,7 +56,7 @@ def _read_with_time(path: str, troubles: list[str]) -> tuple[str, int] | None:
 
 def _times(base: str, status: int, pid: int | None, result: int | None, process: Process) -> StatusTimes:
     times = StatusTimes(time.time_ns(), status, pid, result)
-    if pid is None or status <= pid:  # only then do these matter
+    if pid is None or status <= pid or status > times.now:  # only then do these matter
         moved = (sentinel_files.modified_ns(f"{base}.{suffix}") for suffix in ("heartbeat", "log"))
         times = times._replace(moved=tuple(each for each in moved if each is not None))
     if not isinstance(process, Alive):

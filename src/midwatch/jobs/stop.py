@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import time
 
 from midwatch.config import paths
 from midwatch.core.errors import RefusedError
@@ -78,7 +79,8 @@ def _end_work(looker: JobDirectory, facts: JobFacts, verdict: Verdict) -> Verdic
         raise RefusedError(f"{name} could not be ended; still there: {', '.join(map(str, left))}")
     if not verdict.final:
         asked_for = requested_end(f"{looker.directory}/{name}", run)
-        end = build_end(None, 0, asked_for, round(facts.elapsed_s or 0.0, 3), [])
+        elapsed = (facts.elapsed_s or 0.0) + time.monotonic() - facts.now
+        end = build_end(None, 0, asked_for, elapsed, [])
         try:
             record_end.write_end(looker.directory, facts, end | {"unsupervised": True})
         except OSError as error:

@@ -49,6 +49,11 @@ SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')
 """
 
 
+LAST_NUMBER = 1 << 53
+"""Beyond it a number of an event is damage: no time gives so many, and JSON's readers keep no higher ones apart."""
+UNNUMBERED = "SELECT count(*) FROM sqlite_sequence WHERE typeof(seq) <> 'integer' OR seq NOT BETWEEN 0 AND ?"
+
+
 class DamagedError(sqlite3.DatabaseError):
     """There is a file, but it is no journal (any more)."""
 
@@ -114,7 +119,8 @@ def check_database(database: sqlite3.Connection, path: str) -> bool:
     # A view, a trigger or a virtual table would run code of whoever wrote the file.
     odd = database.execute(ODD).fetchone()[0]
     computed = database.execute("SELECT count(*) FROM pragma_table_xinfo('events') WHERE hidden").fetchone()[0]
-    return version == VERSION and not odd and not computed
+    numbered = version == VERSION and not database.execute(UNNUMBERED, (LAST_NUMBER,)).fetchone()[0]
+    return numbered and not odd and not computed
 
 
 def _create_journal(directory: str, path: str) -> None:

@@ -119,9 +119,13 @@ class HubListener:
     async def sleep(self, until: float) -> set[str]:
         """Until something happened or that moment came; the names to look at."""
         self.hub.mind_the_time()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(None if until == NEVER else max(0.0, until - time.monotonic())):
-                await self.woken.wait()
+        loop = self.hub.loop
+        timer = None if until == NEVER else loop.call_later(max(0.0, until - time.monotonic()), self.woken.set)
+        try:
+            await self.woken.wait()
+        finally:
+            if timer is not None:
+                timer.cancel()
         self.woken.clear()
         touched, self.touched = self.touched, set()
         return touched

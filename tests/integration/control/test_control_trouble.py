@@ -23,6 +23,7 @@ from tests.conftest import kill, letter, until, until_gone
 from tests.integration.control.through import Attach, client_of, clients, control_of, until_lost, until_ready
 from tests.integration.panes.private import Private, everything
 from tests.integration.panes.test_trouble import nothing, stub
+from tests.integration.wait.watching import allowed
 
 BEFORE: set[int] = set()
 """Children of this process that a test has nothing to do with: earlier tests may have left some for good."""
@@ -164,7 +165,7 @@ def test_a_server_that_hangs(private: Private, attach: Attach) -> None:
         until(lambda: letter(pid) == "T")
         began = time.monotonic()
         look = through.observe(everything)
-        assert 0.3 <= time.monotonic() - began < 5
+        assert 0.3 <= time.monotonic() - began < allowed(5)
         assert nothing(look)
         assert look.cause == HUNG
         assert f"kill -CONT {pid}" in look.trouble

@@ -113,7 +113,7 @@ def test_the_next_run_finds_an_empty_box_and_the_last_one_is_in_the_archive(box:
 
 
 def test_old_boxes_go_with_the_runs_that_they_belong_to(box: Box) -> None:
-    deep = f"{sys.executable} -c 'import os; [(os.mkdir(\"a\"), os.chdir(\"a\")) for _ in range(3000)]'"
+    deep = f'{sys.executable} -c \'import os; [(os.mkdir("a"), os.chdir("a")) for _ in range(3000)]\''
     for number in range(12):
         more = "mkdir -p a/b; ln -s / a/root" if number else deep
         start(box, "job", "sh", "-c", f"cd $MIDWATCH_DIR && {more}")

@@ -109,6 +109,16 @@ def test_a_status_older_than_the_process_is_not_its_own_however_its_pid_file_is_
         assert says(box, theirs) == WORKING
 
 
+def test_what_was_written_before_the_clock_was_set_back_is_of_the_run_before(box: Box, theirs: Path) -> None:
+    ahead = time.time() + 3600
+    for path in theirs.iterdir():
+        os.utime(path, (ahead, ahead))
+    with wrapped(box, "step", "sleep 300", theirs):
+        with waiter(box, "step", "--dir", str(theirs)) as process:
+            assert silent_for(process, 2.0)
+        assert says(box, theirs) == WORKING
+
+
 def to_one_tick(theirs: Path) -> None:
     tick = int(time.time())
     for path in theirs.iterdir():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Box, kill, reap, until_gone
-from tests.integration.wait.watching import KEYS, Stopwatch, listed, start, within
+from tests.integration.wait.watching import KEYS, Stopwatch, allowed, listed, start, within
 
 
 def test_one_row_per_job_in_order_of_names(box: Box) -> None:
@@ -112,7 +112,7 @@ def test_ten_thousand_jobs_do_not_slow_a_wait_for_one(box: Box) -> None:
     ten_thousand(box)
     watch = Stopwatch()
     assert box("wait", "job-00010").code == 0
-    assert watch.seconds < 2.0
+    assert watch.seconds < allowed(2.0)
 
 
 def test_a_directory_that_others_may_write_to_is_listed_with_a_warning(box: Box) -> None:

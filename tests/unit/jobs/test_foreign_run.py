@@ -104,6 +104,31 @@ def test_a_pid_file_from_the_future_makes_no_status_old() -> None:
     assert foreign_run.status_owner(times(ODD, ODD + 3600 * S, OLD)) == "this"
 
 
+AHEAD = ODD + 3600 * S
+"""What a clock said that was set back since."""
+
+
+def test_a_status_from_the_future_is_of_an_earlier_run_if_the_process_works_on() -> None:
+    """The clock was set back between the two runs. It is not known in the first moment of the second."""
+    young = times(AHEAD, ODD, ODD - 3 * MS, now=ODD + S // 2, moved=(AHEAD,))
+    assert foreign_run.status_owner(young) == "open"
+    assert foreign_run.decision_time(young) == ODD - 3 * MS + S
+    assert foreign_run.status_owner(young._replace(moved=(ODD + MS,))) == "earlier"
+    assert foreign_run.status_owner(young._replace(now=ODD + 20 * S, moved=(ODD + 10 * S, ODD + MS))) == "earlier"
+    assert foreign_run.status_owner(young._replace(result=AHEAD + MS, moved=(ODD + MS,))) == "earlier"
+
+
+@pytest.mark.parametrize("moved", [(), (ODD + 5 * S, AHEAD - S)], ids=["nothing else", "before the clock was set back"])
+def test_a_status_from_the_future_is_believed_if_nothing_came_after_it(moved: tuple[int, ...]) -> None:
+    assert foreign_run.status_owner(times(AHEAD, ODD, ODD - 3 * MS, now=ODD + 60 * S, moved=moved)) == "this"
+    assert foreign_run.status_owner(times(AHEAD, ODD, moved=moved)) == "this", "and its process has ended"
+
+
+def test_a_result_from_the_future_is_not_that_of_a_status_before_it() -> None:
+    assert foreign_run.is_earlier_result(times(ODD + S, ODD, ODD - MS, result=AHEAD))
+    assert not foreign_run.is_earlier_result(times(AHEAD, ODD, ODD - MS, result=AHEAD + MS))
+
+
 @pytest.mark.parametrize(
     ("result", "earlier"), [(None, False), (ODD - MS, True), (ODD, False), (ODD + S, False)], ids=str
 )

@@ -492,6 +492,18 @@ def test_a_damaged_journal_is_put_aside_and_made_anew_from_the_spools(book: Book
     assert all(str(aside[0]) in said for said in book.said)
 
 
+@pytest.mark.parametrize("number", [2**63 - 1, -1, 1.5])
+def test_a_journal_without_numbers_left_is_put_aside(book: Book, number: float) -> None:
+    book.write(1)
+    book.taken()
+    book.journal.close()
+    with contextlib.closing(sqlite3.connect(book.dir / "journal.sqlite", isolation_level=None)) as base:
+        base.execute("UPDATE sqlite_sequence SET seq = ?", (number,))
+    book.write(2)
+    assert book.numbers() == [1, 2]
+    assert len(book.said) == 1
+
+
 def test_whoever_has_a_damaged_journal_open_goes_on_with_the_new_one(book: Book) -> None:
     book.write(1)
     assert book.numbers() == [1]

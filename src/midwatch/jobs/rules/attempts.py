@@ -14,7 +14,13 @@ def format_attempt(attempt: Attempt, policy: Policy) -> str:
 
 
 def add_attempt_number(reason: str, record: Record) -> str:
-    return f"{reason}; attempt {record.attempt} of {record.retries + 1}" if record.retries else reason
+    if not record.retries:
+        return reason
+    numbered = f"{reason}; attempt {record.attempt} of {record.retries + 1}"
+    end = record.end
+    lost = end is not None and end.unsupervised and end.state not in ("completed", "stopped")
+    lost = lost and record.attempt <= record.retries
+    return f"{numbered}; its shim is gone, so it is not tried again" if lost else numbered
 
 
 def format_next_attempt(record: Record, now: float) -> str:

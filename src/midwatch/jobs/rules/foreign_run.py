@@ -29,6 +29,8 @@ def status_owner(times: StatusTimes) -> "Owner":
         return "earlier"
     if times.start is None:
         return "this"
+    if _is_ahead(times.status, times):
+        return _owner_of_future_status(times, pid, times.start)
     if times.status + _time_tolerance(times) < times.start:
         return "earlier"
     if pid is None or times.status > pid or (times.result is not None and times.result > pid):
@@ -40,6 +42,8 @@ def status_owner(times: StatusTimes) -> "Owner":
 
 def decision_time(times: StatusTimes) -> int:
     """The moment from which on ``status_owner`` is not `open`."""
+    if times.start is not None and _is_ahead(times.status, times):
+        return times.start + PATIENCE
     return times.status + _time_tolerance(times) + PATIENCE
 
 
@@ -48,13 +52,27 @@ def is_earlier_result(times: StatusTimes) -> bool:
     pid = _pid_time(times)
     if times.result is None:
         return False
+    if _is_ahead(times.result, times):
+        return not _is_ahead(times.status, times)
     young = times.start is not None and times.result + _time_tolerance(times) < times.start
     return young or (pid is not None and times.result < pid)
 
 
 def _pid_time(times: StatusTimes) -> int | None:
     """The time of the pid file. One that is still to come was written before the clock was set back."""
-    return None if times.pid is None or times.pid > times.now + FINE else times.pid
+    return None if times.pid is None or _is_ahead(times.pid, times) else times.pid
+
+
+def _is_ahead(moment: int, times: StatusTimes) -> bool:
+    """Whether a file was written before the clock was set back."""
+    return moment > times.now + FINE
+
+
+def _owner_of_future_status(times: StatusTimes, pid: int | None, start: int) -> "Owner":
+    """The clock was set back since the status, maybe before this run: that works and has new files, or rests."""
+    if pid is not None and times.moved and all(moved <= times.now + FINE for moved in times.moved):
+        return "earlier"
+    return "open" if times.now < start + PATIENCE else "this"
 
 
 def _has_begun(times: StatusTimes, pid: int) -> bool:
