@@ -5,6 +5,7 @@ from __future__ import annotations
 from midwatch.core.causes import Cause
 from midwatch.core.foreign_text import NOTHING, ForeignText
 from midwatch.core.job_model import Beat
+from midwatch.core.states import VerdictState
 from midwatch.core.value import Value
 
 LIVE = ("starting", "working", "waiting", "limited", "idle", "stuck", "unknown")
@@ -49,7 +50,7 @@ class LimitPlan(Value):
 class Verdict(Value):
     name: str
     kind: str
-    state: str
+    state: VerdictState
     final: bool
     reason: str
     """For people, on one line without anything hidden. Programs decide by the cause."""
