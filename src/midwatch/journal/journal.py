@@ -230,7 +230,7 @@ class Journal:
         limits = foreign_database.DatabaseLimits(
             seconds=30.0, rows=0, size=1 << 30, value=1 << 30, patience=journal_database.PATIENCE
         )
-        found = Journal(self.directory, memory=True)
+        found = Journal(self.directory, memory=True, say=self.say)
         try:
             foreign_database.read_tables(
                 self.path, ("events", "spools"), limits, lambda base: base.copy_to(found._base())

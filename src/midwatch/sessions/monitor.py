@@ -38,11 +38,12 @@ UNTOUCHED = ("abandoned", "not_found")
 
 
 class SessionMonitor(SessionOutcomeTracker):
-    """``say`` is called with every change that does not end it."""
+    """``say`` is called with every change that does not end it. With ``guest`` it hears no signals."""
 
     def __init__(
-        self, subject: ManagedSession | ForeignPane, wanted: MonitorOptions, say: Callable[[Verdict], None]
-    ) -> None:
+        self, subject: ManagedSession | ForeignPane, wanted: MonitorOptions, say: Callable[[Verdict], None],
+        *, guest: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(subject, wanted)
         self.say = say
         self.actor = MonitorLease(subject, wanted) if isinstance(subject, ManagedSession) else None
@@ -59,6 +60,7 @@ class SessionMonitor(SessionOutcomeTracker):
         self.alarm = WakeupSources(
             subject.directory,
             frozenset(f"{name}.{suffix}" for suffix in ("status", "json", "watch", "halt", "limit")),
+            guest=guest,
         )
         self.writing = FileWriteWatcher()
 

@@ -17,7 +17,7 @@ from midwatch.core.value import Value
 from midwatch.core.verdict import FINAL, Evidence, Verdict
 
 LONGEST = 60
-ENDED: dict[str, tuple[str, Cause, str]] = {
+ENDED: dict[str, tuple[VerdictState, Cause, str]] = {
     "turn-ended": ("completed", "turn-ended", "its turn has ended"),
     "turn-failed": ("failed", "turn-failed", "its turn failed"),
     "interrupted": ("stopped", "interrupted", "it was interrupted"),
