@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from midwatch.api import events as api_events
 from midwatch.api import logs as api_logs
 from midwatch.api import subjects as api_subjects
-from midwatch.api.events import EventRequest
 from midwatch.core.event import Event
 
 TYPE_CHECKING = False
@@ -61,30 +60,27 @@ async def events(
 ) -> AsyncIterator[Event]:
     """As `midwatch.events`, as an async iterator."""
     request = api_events.event_request(jobs, dir, since, last, follow=follow)
-    # A database is for the thread that opened it.
-    with ThreadPoolExecutor(1, thread_name_prefix="midwatch-events") as own:
+    own = ThreadPoolExecutor(1, thread_name_prefix="midwatch-events")  # a database is for the thread that opened it
+    try:
         if not follow:
             for event in await _call(own, lambda: list(api_events.past_events(request))):
                 yield event
             return
-        async for event in _follow_events(own, request):
-            yield event
-
-
-async def _follow_events(own: ThreadPoolExecutor, request: EventRequest) -> AsyncIterator[Event]:
-    book, feed, found = await _call(own, lambda: api_events.open_feed(request))
-    try:
-        while True:
-            for event in found:
-                yield event
-                feed.since = max(feed.since, event.seq)
-            found = await _call(own, feed.look)
-            if not found:
-                await _readable(feed.fileno(), feed.until)
-                feed.take()
+        book, feed, found = await _call(own, lambda: api_events.open_feed(request))
+        try:
+            while True:
+                for event in found:
+                    feed.since = max(feed.since, event.seq)
+                    yield event
+                found = await _call(own, feed.look)
+                if not found:
+                    await _readable(feed.fileno(), feed.until)
+                    feed.take()
+        finally:
+            feed.close()
+            await _call(own, book.close)
     finally:
-        feed.close()
-        await _call(own, book.close)
+        own.shutdown()
 
 
 async def changes(

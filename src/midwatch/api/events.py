@@ -47,9 +47,9 @@ def events(
     >>> import midwatch
     >>> done = midwatch.wait(midwatch.run(["true"], name="build"))
     >>> for event in midwatch.events("build"):
-    ...     print(event.name, event.event, event.fields.get("state", ""))
-    build started
-    build ended completed
+    ...     print(event.event, event.fields.get("exit_code"))
+    started None
+    ended 0
     """
     request = event_request(jobs, dir, since, last, follow=follow)
     return _follow(request) if follow else past_events(request)

@@ -80,7 +80,7 @@ def _start_job(options: Options, target: str) -> int:
     """Have a job watch it. What cannot be watched is said here and now, where somebody reads it."""
     if options.flag("--task-dir"):
         raise UsageError("-d watches an agent; keep `monitor --task-dir` running with `midwatch run -d -- midwatch …`")
-    subject = _find_subject(options, target)
+    subject = find_subject(options, target)
     if isinstance(subject, Verdict):
         output.print_verdict(subject, json=options.flag("--json"))
         return exit_code(subject.state)
