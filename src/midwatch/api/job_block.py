@@ -57,7 +57,7 @@ class RunningJob:
         return jobs.stop(self, dir=self.dir)
 
 
-class JobRun:
+class BlockRun:
     """The one run of a job that a block has started: another one of the same name is not its own."""
 
     def __init__(self, verdict: Verdict, directory: Path | None) -> None:
@@ -85,11 +85,11 @@ class JobBlock:
     def __init__(self, start: Callable[[], Verdict], directory: Path | None) -> None:
         self._start = start
         self._dir = directory
-        self._run: JobRun | None = None
+        self._run: BlockRun | None = None
 
     def __enter__(self) -> RunningJob:
         verdict = self._start()
-        self._run = JobRun(verdict, self._dir)
+        self._run = BlockRun(verdict, self._dir)
         return RunningJob(verdict, self._dir)
 
     def __exit__(
