@@ -27,7 +27,7 @@ ACTIONS = ("report", "stop")
 READING = ("wait", "why", "logs")
 KEEPING = ("run", "adopt")
 """Verbs whose --timeout is the work's, not the caller's."""
-LOOKING = (*READING, "ls", "stop")
+LOOKING = (*READING, "ls", "stop", "report")
 """Verbs that must work although a settings file is broken: the night's work goes on while someone edits it."""
 MOST = 1000
 
