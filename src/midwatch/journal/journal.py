@@ -16,7 +16,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from itertools import accumulate
 
 from midwatch.config import paths
 from midwatch.core.errors import FormatError, RefusedError
@@ -113,7 +112,7 @@ class Journal:
                 break
         if all_taken:
             over = [] if self.memory else [taken for taken in all_taken if taken.over]
-            self._write(base, merge_by_time(all_taken), all_taken, over)
+            self._write(base, spool_reader.merge_by_time(all_taken), all_taken, over)
             for taken in over:
                 if journal_database.journal_inode(self.directory) != self._inode or not spool_reader.remove(
                     self.directory, taken
@@ -253,14 +252,6 @@ class Journal:
             found.close()
         found.take_in()
         return found
-
-
-def merge_by_time(read: list[SpoolBatch]) -> list[Event]:
-    """Events of several spools by their time; within one spool as they stand, whatever its clock did."""
-    timed: list[tuple[float, Event]] = []
-    for taken in read:
-        timed += zip(accumulate((event.at for event in taken.events), max), taken.events, strict=True)
-    return [event for _, event in sorted(timed, key=lambda pair: pair[0])]
 
 
 @contextlib.contextmanager

@@ -35,7 +35,7 @@ def watched(
 
 
 def verdict(name: str, state: Any, reason: str, **said: Any) -> Verdict:
-    given = {"kind": "job", "final": False, "process": "alive", "progress": "advancing"} | said
+    given: dict[str, Any] = {"kind": "job", "final": False, "process": "alive", "progress": "advancing"} | said
     return Verdict(name=name, state=state, reason=reason, **given)
 
 

@@ -10,13 +10,14 @@ from midwatch.cli import context, output
 from midwatch.cli.parser import Options
 from midwatch.config import paths
 from midwatch.core.errors import RefusedError, UsageError
+from midwatch.core.foreign_text import escape_text
 from midwatch.report import work_report
 from midwatch.report.codec import html, lines, moments, text
 from midwatch.report.model import Span, WorkReport
 
 USUAL = "12h"
-NARROW, WIDE = 60, 100
-"""Columns of text that does not go to a terminal; the most that are used on one."""
+WIDE = 100
+"""Columns at most, and of text that does not go to a terminal."""
 
 
 def main(options: Options) -> int:
@@ -30,8 +31,13 @@ def main(options: Options) -> int:
         for subject in report.subjects:
             print(lines.encode_subject(report, subject))
     else:
-        print(text.format_report(report, _columns(), output.colour_state))
+        print(text.format_report(report, _columns(), _colour))
     return 0
+
+
+def _colour(state: str) -> str:
+    """A state, or another word that an event has, as it is shown."""
+    return output.colour_state(state) if state in output.COLOURS else escape_text(state)
 
 
 def _parse_span(options: Options, now: float) -> Span:

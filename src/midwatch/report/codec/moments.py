@@ -44,7 +44,10 @@ def _parse(text: str, now: float, label: str) -> datetime | timedelta | tuple[in
             return int(hour), int(minute)
         raise UsageError(f"{label} {text[:40]!r} is no time of a day; {EXAMPLES}")
     if given[-1:] in ("s", "m", "h", "d"):
-        return timedelta(seconds=durations.parse(given))
+        try:
+            return timedelta(seconds=durations.parse(given))
+        except UsageError:
+            raise UsageError(f"{label} {text[:40]!r} is no moment; {EXAMPLES}") from None
     try:
         found = datetime.fromisoformat(given)
         if found.timestamp() < now + timedelta(days=36500).total_seconds():

@@ -22,7 +22,7 @@ NARROWEST = 40
 def format_report(report: WorkReport, columns: int, colour: Callable[[str], str]) -> str:
     """``colour``: a state, as it is shown."""
     width = max(NARROWEST, columns)
-    lines = [f"{words.format_span(report.span)}, {escape_text(report.place)}"]
+    lines = textwrap.wrap(f"{words.format_span(report.span)}, {escape_text(report.place)}", width)
     if not report.subjects:
         return "\n".join([*lines, "", "Nothing ran in this time."])
     if needing := [each for each in report.subjects if each.needs_you]:
