@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 
 from midwatch.core.foreign_text import ForeignText
+from midwatch.core.states import VerdictState
 from midwatch.core.verdict import Evidence, Verdict
 from midwatch.sessions.prompting.model import EMPTY, InputBox
 from midwatch.sessions.prompting.rules import recovery
@@ -112,7 +113,7 @@ class Night:
         workers = [WorkerState(f"%{number + 2}", "claude", state) for number, (state, _, _) in self.workers.items()]
         return SessionSnapshot(PANE, "", self.state(), tuple(workers))
 
-    def state(self) -> str:
+    def state(self) -> VerdictState:
         return "waiting" if self.has_dialog() else "working" if self.turn is not None else "idle"
 
     def mail(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from midwatch.breaker.model import COUNTING
 from midwatch.breaker.rules import backoff
 from midwatch.core.job_model import End
+from midwatch.core.states import VerdictState
 from midwatch.core.verdict import FINAL, LIVE
 
 attempts = st.integers(1, 10_000)
@@ -48,12 +49,14 @@ def test_the_defaults_are_half_a_minute_doubling_to_five() -> None:
         assert 0.8 * most <= backoff.retry_delay(attempt, 30.0, "run") <= most
 
 
-def ended(state: str, code: int | None = 1, reason: str = "") -> End:
+def ended(state: VerdictState, code: int | None = 1, reason: str = "") -> End:
     return End(state, code, None, reason, 0.0, 1.0, (), "exit")
 
 
 @given(st.lists(st.sampled_from([*FINAL, *LIVE]), max_size=20), st.integers(0, 5), runs)
-def test_any_sequence_of_ends_is_tried_as_often_as_was_asked_for(ends: list[str], retries: int, run: str) -> None:
+def test_any_sequence_of_ends_is_tried_as_often_as_was_asked_for(
+    ends: list[VerdictState], retries: int, run: str
+) -> None:
     """The loop that a shim and its judge make of it, each question asked anew."""
     made = 0
     for attempt, state in enumerate(ends, start=1):
@@ -66,7 +69,7 @@ def test_any_sequence_of_ends_is_tried_as_often_as_was_asked_for(ends: list[str]
 
 
 @given(st.sampled_from([*FINAL, *LIVE]), st.none() | st.integers(0, 255), st.text())
-def test_only_failures_are_worth_another_attempt(state: str, code: int | None, reason: str) -> None:
+def test_only_failures_are_worth_another_attempt(state: VerdictState, code: int | None, reason: str) -> None:
     assert backoff.is_retryable(ended(state, code, reason)) == (state in COUNTING)
 
 

@@ -17,6 +17,7 @@ from midwatch.agents.catalog import Detectors
 from midwatch.core.job_model import Alive, Attempt, End, Identity, JobFacts, ProgressSnapshot, ProgressSource, Record
 from midwatch.core.pane_model import Observation
 from midwatch.core.policy import PATIENT, Policy
+from midwatch.core.states import VerdictState
 from midwatch.jobs.rules import stall
 from midwatch.replay.codec import event_evidence
 from midwatch.replay.model import OtherPolicy, ReplayRow, RunHappening
@@ -131,11 +132,11 @@ class Shim:
         else:
             self.spool("lost", seconds=gap)
 
-    def stop(self, state: str, reason: str) -> None:
+    def stop(self, state: VerdictState, reason: str) -> None:
         self.spool("stopping", state=state, reason=reason)
         self.end(state, None, 15, reason)
 
-    def end(self, state: str, code: int | None, signal: int | None = None, reason: str = "") -> None:
+    def end(self, state: VerdictState, code: int | None, signal: int | None = None, reason: str = "") -> None:
         ran = round(self.now - self.began, 3)
         end = {"state": state, "exit_code": code, "signal": signal, "reason": reason, "at": 9e8 + self.now,
                "elapsed_s": ran, "left": list[object](), "moved": self.moved}  # fmt: skip
@@ -165,7 +166,7 @@ class Shim:
                 self.lose(much, suspended=what == "suspended")
                 plan += much
             elif what in ("completed", "failed", "stopped"):
-                self.end(what, 1 if what == "failed" else 0)
+                self.end(what, 1 if what == "failed" else 0)  # type: ignore[arg-type]
             elif what.startswith("moved"):
                 self.move(int(what[5:]))
         return self.lines

@@ -27,7 +27,7 @@ ACTIONS = ("report", "stop")
 READING = ("wait", "why", "logs")
 KEEPING = ("run", "adopt")
 """Verbs whose --timeout is the work's, not the caller's."""
-LOOKING = (*READING, "ls", "stop")
+LOOKING = (*READING, "ls", "stop", "report")
 """Verbs that must work although a settings file is broken: the night's work goes on while someone edits it."""
 MOST = 1000
 
@@ -73,11 +73,13 @@ def read_policy(options: Options, given: Settings | None = None) -> Policy:
     stale = _parse_seconds(options, "--stale", base.stale_s)
     pulse = _parse_seconds(options, "--heartbeat", None)
     if pulse is not None and pulse >= stale / 2:
-        raise UsageError(f"--heartbeat {pulse:g}s must be below half of --stale {stale:g}s")
+        heartbeat, silence = options.label("--heartbeat"), options.label("--stale")
+        raise UsageError(f"{heartbeat} {pulse:g}s must be below half of {silence} {stale:g}s")
     timeout = _parse_timeout(options, base.timeout_s)
     grace = _parse_seconds(options, "--grace", base.grace_s)
     if not stale or pulse == 0 or timeout == 0:
-        raise UsageError("--stale, --heartbeat and the timeout of the work must be above 0")
+        heartbeat, silence = options.label("--heartbeat"), options.label("--stale")
+        raise UsageError(f"{silence}, {heartbeat} and the timeout of the work must be above 0")
     fits = "heartbeat_s" in table and base.heartbeat_s < stale / 2
     return Policy(
         name=base.name,
@@ -173,7 +175,7 @@ def _parse_timeout(options: Options, default: float | None) -> float | None:
 
 
 def _parse_progress(options: Options, base: Policy) -> tuple[str, ...]:
-    whose, given = "--progress", options.text("--progress")
+    whose, given = options.label("--progress"), options.text("--progress")
     if given is None:
         whose, given = "MIDWATCH_PROGRESS", os.environ.get("MIDWATCH_PROGRESS") or None
     if given is None:

@@ -18,6 +18,10 @@ class Options:
         self.names: list[str] = []
         self.command: list[str] | None = None
 
+    def label(self, flag: str) -> str:
+        """How whoever gave an option calls it, for errors. The Python API has other names for the same."""
+        return flag
+
     def flag(self, name: str) -> bool:
         return name in self.values
 
@@ -35,12 +39,12 @@ class Options:
         try:
             return durations.parse(given)
         except UsageError as error:
-            raise UsageError(f"{name}: {error}") from None
+            raise UsageError(f"{self.label(name)}: {error}") from None
 
     def choice(self, name: str, among: tuple[str, ...]) -> str | None:
         given = self.text(name)
         if given is not None and given not in among:
-            raise UsageError(f"{name} is one of {', '.join(among)}, not {given!r}")
+            raise UsageError(f"{self.label(name)} is one of {', '.join(among)}, not {given!r}")
         return given
 
 

@@ -66,6 +66,15 @@ def state_root() -> str:
     return _user_directory("XDG_STATE_HOME", "~/.local/state")
 
 
+def list_projects() -> list[str]:
+    """The directories in which projects may have jobs."""
+    root = state_root()
+    try:
+        return sorted(path for entry in os.listdir(root) if os.path.isdir(path := f"{root}/{entry}"))
+    except FileNotFoundError:
+        return []
+
+
 def hook_spool() -> str:
     """Where the hooks of agents leave their events; for all projects, as agents' settings are."""
     return f"{state_root()}/hooks"

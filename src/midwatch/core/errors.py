@@ -2,6 +2,10 @@
 
 from midwatch.core.foreign_text import escape_text
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from midwatch.core.verdict import Verdict
+
 
 class MidwatchError(Exception):
     """Something a caller can be told. The message says what to do next.
@@ -23,3 +27,14 @@ class RefusedError(MidwatchError):
 
 class FormatError(MidwatchError):
     """A file does not hold what its name promises."""
+
+
+class StateError(MidwatchError):
+    """Work did not come to the state that its caller wanted (`Verdict.raise_for_state`)."""
+
+    def __init__(self, verdict: "Verdict") -> None:
+        super().__init__(f"{verdict.name}: {verdict.state}: {verdict.reason}")
+        self.verdict = verdict
+
+    def __reduce__(self) -> tuple[type, tuple["Verdict"]]:
+        return type(self), (self.verdict,)

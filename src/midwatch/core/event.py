@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from midwatch.core.json_text import load
 from midwatch.core.value import Value
 
 
@@ -18,3 +19,9 @@ class Event(Value):
     """All else that was said of it: a JSON object, in ASCII."""
     seq: int = 0
     """Its place in the journal; 0 until it has one."""
+
+    @property
+    def fields(self) -> dict[str, object]:
+        """The body as a dictionary: `state`, `exit_code`, `reason` and others. Texts in it come from elsewhere."""
+        found: dict[str, object] = load(self.body)
+        return found

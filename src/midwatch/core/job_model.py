@@ -5,6 +5,7 @@ from __future__ import annotations
 from midwatch.core.causes import Cause
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.policy import Policy
+from midwatch.core.states import VerdictState
 from midwatch.core.value import Value
 
 
@@ -49,7 +50,7 @@ class Identity(Value):
 
 
 class End(Value):
-    state: str
+    state: VerdictState
     exit_code: int | None
     signal: int | None
     reason: str
@@ -65,7 +66,7 @@ class End(Value):
 class StopRequest(Value):
     """A stop that has begun: the end that the job is to have by it, and the process that carries it out."""
 
-    state: str
+    state: VerdictState
     cause: Cause
     reason: str
     by: Process

@@ -20,7 +20,7 @@ def find_problem(name: str, *, blanks: bool = False) -> str:
     if PLAIN.issuperset(name) or (blanks and name == name.strip(" ") and (PLAIN | {" "}).issuperset(name)):
         return ""
     odd = next(character for character in name if character not in PLAIN)
-    where = "; a step of a script is named together with its directory: --dir D" if odd == " " and not blanks else ""
+    where = "; give the directory of a script together with the name of its step" if odd == " " and not blanks else ""
     return f"holds {odd!r}; letters, digits and . _ + = @ - are allowed{where}"
 
 

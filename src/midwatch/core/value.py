@@ -31,6 +31,10 @@ else:
     def _asdict(self):
         return dict(zip(self._fields, self, strict=True))
 
+    def _arguments(self):
+        """What a copy is made with (pickle)."""
+        return tuple(self)
+
     def _repr(self):
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self._asdict().items())})"
 
@@ -79,6 +83,7 @@ else:
             defaults = {each: space.pop(each) for each in fields if each in space}
             space |= {each: field(at, "") for at, each in enumerate(fields)}
             space |= {"__slots__": (), "__new__": _new, "__repr__": _repr, "__match_args__": fields}
+            space |= {"__getnewargs__": _arguments}
             space |= {"_replace": _replace, "_asdict": _asdict, "_fields": fields, "_field_defaults": defaults}
             return type(name, (tuple,), space)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from midwatch.core.causes import Cause
+from midwatch.core.errors import StateError
 from midwatch.core.foreign_text import NOTHING, ForeignText
 from midwatch.core.job_model import Beat
+from midwatch.core.states import VerdictState
 from midwatch.core.value import Value
 
 LIVE = ("starting", "working", "waiting", "limited", "idle", "stuck", "unknown")
@@ -49,7 +51,7 @@ class LimitPlan(Value):
 class Verdict(Value):
     name: str
     kind: str
-    state: str
+    state: VerdictState
     final: bool
     reason: str
     """For people, on one line without anything hidden. Programs decide by the cause."""
@@ -97,3 +99,29 @@ class Verdict(Value):
         from midwatch.core.turn_state import read_turn  # noqa: PLC0415  # jobs have no turn
 
         return read_turn(self.turn, self.detail, self.until, self.ends)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the work is completed."""
+        return self.state == "completed"
+
+    def raise_for_state(self, *fine: VerdictState) -> Verdict:
+        """Return this verdict if the work is completed, or in one of the states ``fine``; else raise StateError.
+
+        A live state raises it too: when the timeout of a wait has run out, nothing is completed yet.
+
+        >>> import midwatch
+        >>> done = midwatch.run(["true"], name="build").raise_for_state("starting", "working", "completed")
+        >>> midwatch.wait(done).raise_for_state().exit_code
+        0
+        >>> midwatch.run(["sh", "-c", "exit 3"], name="test").name
+        'test'
+        >>> try:
+        ...     midwatch.wait("test").raise_for_state()
+        ... except midwatch.StateError as error:
+        ...     print(error.verdict.state, error.verdict.exit_code)
+        failed 3
+        """
+        if self.ok or self.state in fine:
+            return self
+        raise StateError(self)

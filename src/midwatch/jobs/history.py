@@ -17,6 +17,10 @@ from midwatch.journal import codec as journal_codec
 from midwatch.journal import journal, spool_reader
 from midwatch.journal.journal import Journal
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 class JobRun(Value):
     """One run of a job, as far as it is known."""
@@ -32,15 +36,15 @@ class JobRun(Value):
     """By its files and processes alone; None when they are gone."""
 
 
-def open_journal(directory: str) -> tuple[Journal, str]:
+def open_journal(directory: str, say: Callable[[str], None] = journal.warn) -> tuple[Journal, str]:
     """The journal with everything taken in. Where that cannot be: what can be read, and why that may not be all."""
     if why := journal.find_problem(directory):
-        found = Journal(directory, memory=True)
+        found = Journal(directory, memory=True, say=say)
         found.take_in()
         return found, f"{why}: no journal is kept there"
     if not os.path.isdir(spool_reader.spool_directory(directory)):
-        return Journal(directory, memory=True), ""  # nothing was ever started here, and nothing is made for asking
-    found = Journal(directory)
+        return Journal(directory, memory=True, say=say), ""  # nothing was started here, and nothing is made for asking
+    found = Journal(directory, say=say)
     try:
         found.take_in()
     except RefusedError as error:
@@ -50,11 +54,11 @@ def open_journal(directory: str) -> tuple[Journal, str]:
     return found, ""
 
 
-def check_since(since: int, newest: int) -> None:
+def check_since(since: int, newest: int, option: str = "--since") -> None:
     if since > newest:
         raise RefusedError(
-            f"--since {since} is beyond the newest event, which is {newest}: was the journal made anew? "
-            "--since 0 begins at the beginning"
+            f"{option} {since} is beyond the newest event, which is {newest}: was the journal made anew? "
+            f"{option} 0 begins at the beginning"
         )
 
 

@@ -36,7 +36,7 @@ LATEST = 1e11
 OWN = ("schema", "seq", "run", "n", "at", "name", "event")
 UNTOLD = (
     "mono", "judged", "moved", "stale_since", "policy", "foreground", "left", "began", "retries", "backoff_s", "before",
-    "after", "applied", "registry", "evidence", "subject", "parent", "final",
+    "after", "applied", "registry", "evidence", "subject", "parent", "final", "monitor",
 )  # fmt: skip
 """Fields of a body that serve a replay or a program, and tell a person nothing that the rest does not."""
 DURATIONS = {"seconds": "for ", "in_s": "in ", "elapsed_s": "after "}

@@ -16,7 +16,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from itertools import accumulate
 
 from midwatch.config import paths
 from midwatch.core.errors import FormatError, RefusedError
@@ -113,7 +112,7 @@ class Journal:
                 break
         if all_taken:
             over = [] if self.memory else [taken for taken in all_taken if taken.over]
-            self._write(base, merge_by_time(all_taken), all_taken, over)
+            self._write(base, spool_reader.merge_by_time(all_taken), all_taken, over)
             for taken in over:
                 if journal_database.journal_inode(self.directory) != self._inode or not spool_reader.remove(
                     self.directory, taken
@@ -177,6 +176,16 @@ class Journal:
         where = "run = ? AND name = ? ORDER BY seq"
         return self._ask(lambda base: _select_events(base, where, run, name))
 
+    def of_kinds(self, kinds: Sequence[str], since: float, runs: Sequence[str] = ()) -> list[Event]:
+        """Events of some kinds, of all runs that anything was noted of since a moment (wall clock), and of those named.
+
+        What happened to such a run before that moment is among them.
+        """
+        marks = ", ".join("?" * len(kinds)), ", ".join("?" * len(runs))
+        recent = f"run IN (SELECT run FROM events WHERE at >= ?) OR run IN ({marks[1]})"  # noqa: S608  # marks alone
+        where = f"event IN ({marks[0]}) AND run != '' AND ({recent}) ORDER BY seq"
+        return self._ask(lambda base: _select_events(base, where, *kinds, since, *runs))
+
     # The database
 
     def _ask(self, do: Callable[[sqlite3.Connection], Answer]) -> Answer:
@@ -230,7 +239,7 @@ class Journal:
         limits = foreign_database.DatabaseLimits(
             seconds=30.0, rows=0, size=1 << 30, value=1 << 30, patience=journal_database.PATIENCE
         )
-        found = Journal(self.directory, memory=True)
+        found = Journal(self.directory, memory=True, say=self.say)
         try:
             foreign_database.read_tables(
                 self.path, ("events", "spools"), limits, lambda base: base.copy_to(found._base())
@@ -243,14 +252,6 @@ class Journal:
             found.close()
         found.take_in()
         return found
-
-
-def merge_by_time(read: list[SpoolBatch]) -> list[Event]:
-    """Events of several spools by their time; within one spool as they stand, whatever its clock did."""
-    timed: list[tuple[float, Event]] = []
-    for taken in read:
-        timed += zip(accumulate((event.at for event in taken.events), max), taken.events, strict=True)
-    return [event for _, event in sorted(timed, key=lambda pair: pair[0])]
 
 
 @contextlib.contextmanager

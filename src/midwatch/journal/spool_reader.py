@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 
 from midwatch.core import names
 from midwatch.core.event import Event
@@ -114,6 +115,14 @@ def read_spool(
     # What is not read yet has to be met again although the file may not grow.
     place = SpoolPosition(now.st_ino, offset if more else now.st_size, offset)
     return SpoolBatch(file, found, place, offset - start, over=ended and offset == now.st_size)
+
+
+def merge_by_time(read: list[SpoolBatch]) -> list[Event]:
+    """Events of several spools by their time; within one spool as they stand, whatever its clock did."""
+    timed: list[tuple[float, Event]] = []
+    for taken in read:
+        timed += zip(accumulate((event.at for event in taken.events), max), taken.events, strict=True)
+    return [event for _, event in sorted(timed, key=lambda pair: pair[0])]
 
 
 def _is_continued(fd: int, now: os.stat_result, before: SpoolPosition) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from midwatch.config import paths
 from midwatch.core.errors import RefusedError
 from midwatch.core.policy import Policy
+from midwatch.core.states import VerdictState
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.journal import journal
@@ -25,7 +26,9 @@ from midwatch.sessions.targets import ForeignPane, ManagedSession, TargetView
 
 READY = 60.0
 """Seconds that a session may take to come to its prompt."""
-STATES = {PromptOutcome.WAITING: "waiting", PromptOutcome.LIMITED: "limited", PromptOutcome.UNPROVEN: "incomplete"}
+STATES: dict[str, VerdictState] = {
+    PromptOutcome.WAITING: "waiting", PromptOutcome.LIMITED: "limited", PromptOutcome.UNPROVEN: "incomplete"
+}  # fmt: skip
 """What is said of a task that was not taken; of all others that it is not known."""
 
 

@@ -38,11 +38,12 @@ UNTOUCHED = ("abandoned", "not_found")
 
 
 class SessionMonitor(SessionOutcomeTracker):
-    """``say`` is called with every change that does not end it."""
+    """``say`` is called with every change that does not end it. With ``guest`` it hears no signals."""
 
     def __init__(
-        self, subject: ManagedSession | ForeignPane, wanted: MonitorOptions, say: Callable[[Verdict], None]
-    ) -> None:
+        self, subject: ManagedSession | ForeignPane, wanted: MonitorOptions, say: Callable[[Verdict], None],
+        *, guest: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(subject, wanted)
         self.say = say
         self.actor = MonitorLease(subject, wanted) if isinstance(subject, ManagedSession) else None
@@ -59,6 +60,7 @@ class SessionMonitor(SessionOutcomeTracker):
         self.alarm = WakeupSources(
             subject.directory,
             frozenset(f"{name}.{suffix}" for suffix in ("status", "json", "watch", "halt", "limit")),
+            guest=guest,
         )
         self.writing = FileWriteWatcher()
 
@@ -74,7 +76,7 @@ class SessionMonitor(SessionOutcomeTracker):
         else:
             end(over)
             if self.view:
-                self.journal(self.view.record, "watched", state=over.state, reason=over.reason)
+                self.journal(self.view.record, "watched", state=over.state, cause=over.cause, reason=over.reason)
             return over
         finally:
             self.writing.close()
@@ -160,7 +162,9 @@ class SessionMonitor(SessionOutcomeTracker):
             self.actor.began += seconds
 
     def report(self, view: TargetView, verdict: Verdict, *, over: bool) -> None:
-        """Notices for those who want them, and while it goes on a word for whoever waits here."""
+        """Notices for those who want them, the journal, and while it goes on a word for whoever waits here."""
+        if self.actor:
+            self.actor.record_state(view.record, verdict)
         report_change.report_verdict(
             self.subject.directory, verdict, self.before, project=self.subject.project, about=view.about,
             at=time.monotonic(), since=self.began if verdict.state == "abandoned" else None,
@@ -298,4 +302,4 @@ class SessionMonitor(SessionOutcomeTracker):
         if self.view is not None and (self.actor is None or self.actor.leading):
             with contextlib.suppress(OSError, MidwatchError):
                 over = self.leave("monitor-failed", f"the monitor broke: {type(error).__name__} {error}".strip())
-                self.journal(self.view.record, "watched", state=over.state, reason=over.reason)
+                self.journal(self.view.record, "watched", state=over.state, cause=over.cause, reason=over.reason)

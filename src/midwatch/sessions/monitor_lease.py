@@ -23,6 +23,8 @@ from midwatch.system import procfs
 
 NOTED = 10.0
 """Seconds after which notes are written although nothing but time has changed them."""
+OBSERVED = 300.0
+"""Seconds after which the journal is told again that nothing has changed: only then is the time between observed."""
 
 
 class MonitorLease:
@@ -41,6 +43,8 @@ class MonitorLease:
         self._first = monitor_store.read_state(subject.base)
         self._noted: tuple[object, ...] = ()
         self._noted_at = 0.0
+        self._observed: tuple[str, ...] = ()
+        self._observed_at = 0.0
 
     def acquire(self) -> bool:
         """Whether we are the one who acts."""
@@ -147,10 +151,19 @@ class MonitorLease:
             monitor_store.write_state(self.subject.base, watch)
             self._noted, self._noted_at = essence, now
 
+    def record_state(self, record: Record | None, verdict: Verdict) -> None:
+        """Tell the journal how it is: at each change, and now and then that it is still so."""
+        now, essence = time.monotonic(), (record.run if record else "", verdict.state, verdict.cause)
+        if essence != self._observed or now >= self._observed_at + OBSERVED:
+            self._observed, self._observed_at = essence, now
+            self.journal(record, "observed", state=verdict.state, cause=verdict.cause, reason=verdict.reason)
+
     def journal(self, record: Record | None, event: str, **body: object) -> None:
+        """Note an event with the process that saw it: what lies between two events of one process was watched."""
         if record is not None and self.leading:
+            by = f"{os.getpid()}-{procfs.start_time(os.getpid())}"
             with contextlib.suppress(OSError, MidwatchError):
-                journal.record_event(self.subject.directory, record.name, record.run, event, **body)
+                journal.record_event(self.subject.directory, record.name, record.run, event, **body, monitor=by)
 
     def close(self) -> None:
         self._lease.close()

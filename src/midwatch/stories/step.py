@@ -13,6 +13,7 @@ from collections.abc import Callable
 from midwatch.core.errors import MidwatchError
 from midwatch.core.exit_codes import exit_code
 from midwatch.core.policy import Policy
+from midwatch.core.states import VerdictState
 from midwatch.core.text import format_duration, signal_name
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
@@ -209,7 +210,8 @@ class StepRunner:
 
     def left_off(self, seen: Verdict) -> Verdict:
         why = f"the step was ended by {signal_name(self.signals.asked)}"
-        state, what = ("abandoned", "it was left as it is") if self.plan.keep else ("stopped", "it was")
+        state: VerdictState = "abandoned" if self.plan.keep else "stopped"
+        what = "it was left as it is" if self.plan.keep else "it was"
         return seen._replace(state=state, cause="monitor-ended", reason=f"{why}; {what} ({seen.state}: {seen.reason})")
 
     def is_begun_anew(self, verdict: Verdict) -> bool:

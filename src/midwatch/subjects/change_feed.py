@@ -184,6 +184,6 @@ def _notify(directory: str, found: SubjectSnapshot, changes: tuple[SubjectChange
         change, record = told.get(subject.id), subject.record
         if change is None or record is None or not record.notify:
             continue
-        before = subject.verdict._replace(state=change.was, final=False) if change.was else None
+        before = subject.verdict._replace(state=change.was, final=False) if change.was else None  # type: ignore[arg-type]
         about = report_change.change_subject(record)
         report_change.report_verdict(directory, subject.verdict, before, project=record.notify, about=about)

@@ -24,16 +24,18 @@ GONE = inotify.DELETE_SELF | inotify.MOVE_SELF | 0x4
 
 
 class EventFeed:
-    def __init__(self, journal: Journal, since: int, names: Sequence[str], reader: int) -> None:
+    def __init__(self, journal: Journal, since: int, names: Sequence[str], reader: int | None = None) -> None:
         self.journal = journal
         self.since = since
         self.names = names
         self.reader = reader
-        """File descriptor that the events are written to."""
+        """File descriptor that the events are written to, where they are written."""
         self.trouble = ""
+        self.until = 0.0
         self._beat = LoopBeat()
         self._poll = select.poll()
-        self._poll.register(reader, 0)  # an error there: whoever read us has gone
+        if reader is not None:
+            self._poll.register(reader, 0)  # an error there: whoever read us has gone
         self._files: inotify.FileEvents | None = None
         if not inotify.find_event_problem(journal.directory):
             try:
@@ -45,14 +47,28 @@ class EventFeed:
     def events(self) -> Iterator[Event]:
         """For ever, or until whoever reads has gone (BrokenPipeError)."""
         while True:
-            heard = self.listen()
-            found = self.observe()
+            found = self.look()
             for event in found:
                 yield event
                 self.since = event.seq
-            until = self._beat.after_pass(NEVER if heard and not self.trouble else time.monotonic() + TIMED_LOOK)
             if not found:
-                self.sleep(until)
+                self.sleep(self.until)
+
+    def look(self) -> list[Event]:
+        """What has come; ``until`` is set to when to look again although nothing may happen."""
+        heard = self.listen()
+        found = self.observe()
+        self.until = self._beat.after_pass(NEVER if heard and not self.trouble else time.monotonic() + TIMED_LOOK)
+        return found
+
+    def fileno(self) -> int:
+        """Readable when something may have come; negative where no file events tell."""
+        return -1 if self._files is None else self._files.fileno()
+
+    def take(self) -> None:
+        """Take note of what has happened."""
+        if self._files is not None:
+            self._files.read()
 
     def observe(self) -> list[Event]:
         """What has come. A journal that cannot be written now is tried again; nothing is lost meanwhile."""
@@ -86,7 +102,7 @@ class EventFeed:
 
     def sleep(self, until: float) -> None:
         ready = dict(self._poll.poll(None if until == NEVER else max(0.0, until - time.monotonic()) * 1000 + 1))
-        if self.reader in ready:
+        if self.reader is not None and self.reader in ready:
             raise BrokenPipeError
         if self._files is not None and ready:
             self._files.read()

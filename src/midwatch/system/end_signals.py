@@ -101,20 +101,29 @@ class ExitSignals(EndSignals):
 
 
 class WakeupSignals(EndSignals):
-    """The same as something to sleep on, from its making until it is closed."""
+    """The same as something to sleep on, from its making until it is closed.
 
-    def __init__(self) -> None:
+    With ``guest``, in somebody else's program, no signal is heard; `ask` takes its place.
+    """
+
+    def __init__(self, *, guest: bool = False) -> None:
         super().__init__()
         self._inbox, self._outbox = os.pipe()
         os.set_blocking(self._inbox, False)
         os.set_blocking(self._outbox, False)
         self._wakeup = -1
-        if threading.current_thread() is threading.main_thread():
+        if not guest and threading.current_thread() is threading.main_thread():
             self._wakeup = signal.set_wakeup_fd(self._outbox, warn_on_full_buffer=False)
             self.listen()
 
     def fileno(self) -> int:
         return self._inbox
+
+    def ask(self) -> None:
+        """Ask it to end, from any thread, as Ctrl-C would."""
+        self.asked = self.asked or signal.SIGINT
+        with contextlib.suppress(OSError):
+            os.write(self._outbox, b"\0")
 
     def read(self) -> None:
         with contextlib.suppress(BlockingIOError):

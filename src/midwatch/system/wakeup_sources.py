@@ -32,9 +32,9 @@ LONGEST_SLEEP = 86400.0
 class WakeupSources:
     """``telling``: names of files whose appearing or going is worth a look."""
 
-    def __init__(self, directory: str, telling: frozenset[str]) -> None:
+    def __init__(self, directory: str, telling: frozenset[str], *, guest: bool = False) -> None:
         self.telling = telling
-        self.signals = WakeupSignals()
+        self.signals = WakeupSignals(guest=guest)
         self.blind = inotify.find_event_problem(directory)
         self._poll = select.poll()
         self._poll.register(self.signals, select.POLLIN)

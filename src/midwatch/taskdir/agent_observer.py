@@ -65,7 +65,8 @@ class TaskAgentObserver:
             if state:
                 self.due = min(self.due, now + SECOND_LOOK)
         lasting = state and now - self._first[1] >= SECOND_LOOK
-        turn = (state, seen.verdict.cause, seen.verdict.reason) if lasting else TaskPaneState().turn
+        verdict = seen.verdict
+        turn = (verdict.state, verdict.cause, verdict.reason) if lasting else TaskPaneState().turn
         text = evidence.build_facts(self._panes.known[pane].detector, seen.sighting, pane).progress["text"]
         return TaskPaneState(turn, max(told, default=0.0), float(text), self._worker(self._panes, seen))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from midwatch.core.causes import Cause
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.job_model import Process, ProgressSource, Unseen
+from midwatch.core.states import VerdictState
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 
@@ -81,7 +82,7 @@ class TaskAgent(Value):
 class TaskPaneState(Value):
     """What the pane of a task shows."""
 
-    turn: tuple[str, Cause, str] = ("", "", "")
+    turn: tuple[VerdictState | None, Cause, str] = (None, "", "")
     """`waiting` or `limited`, if the agent says so, with cause and reason."""
     wrote: float | None = None
     """When it last wrote to its transcript or called a hook, on the wall clock; None: nobody knows."""
@@ -166,7 +167,7 @@ class TaskFacts(Value):
     start: int = 0
     wrapper: Process = Unseen("not known")
     session: TaskSession = TaskSession(None, "not looked at")
-    turn: tuple[str, Cause, str] = ("", "", "")
+    turn: tuple[VerdictState | None, Cause, str] = (None, "", "")
     """`waiting` or `limited`, if the agent's pane says so, with cause and reason."""
     below: tuple[tuple[ForeignText, int], ...] = ()
     """What runs below the agent: name and pid."""

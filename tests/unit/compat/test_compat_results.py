@@ -11,6 +11,7 @@ import pytest
 from midwatch.compat.story_automator import screen_fields
 from midwatch.compat.story_automator.result_mapping import StoryResult, map_result, map_timeout
 from midwatch.compat.story_automator.story_verification import StoryVerification
+from midwatch.core.states import VerdictState
 from midwatch.core.verdict import FINAL, LIVE, Verdict
 
 OVER = Verdict("sa-x", "session", "completed", True, "its turn has ended", "alive", "unknown", turn="idle")
@@ -56,7 +57,7 @@ def test_each_verdict_has_its_word_and_the_reason_names_ours(
 
 @pytest.mark.parametrize("truth", [THERE, NOTHING, MISSING])
 @pytest.mark.parametrize("state", [*LIVE, *FINAL])
-def test_there_are_six_final_states_and_no_other(state: str, truth: StoryVerification) -> None:
+def test_there_are_six_final_states_and_no_other(state: VerdictState, truth: StoryVerification) -> None:
     found = map_result(OVER._replace(state=state, detail='odd, "words"\n'), truth)
     assert found.final_state in SIX
     assert len(found.as_csv().split(",")) == 5
@@ -66,7 +67,7 @@ def test_there_are_six_final_states_and_no_other(state: str, truth: StoryVerific
     ("state", "reason"),
     [("working", "exceeded_60m"), ("limited", "exceeded_60m_limited"), ("unknown", "exceeded_60m_unknown")],
 )
-def test_when_the_time_is_up_the_reason_says_what_it_was(state: str, reason: str) -> None:
+def test_when_the_time_is_up_the_reason_says_what_it_was(state: VerdictState, reason: str) -> None:
     found = map_timeout(OVER._replace(state=state), 60.0, NOTHING)
     assert (found.final_state, found.exit_reason) == ("timeout", reason)
 

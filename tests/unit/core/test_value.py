@@ -1,5 +1,8 @@
 """Our values behave as typing.NamedTuple's do."""
 
+import copy
+import pickle
+
 import pytest
 
 from midwatch.core.job_model import Alive, Gone, ProgressSource
@@ -43,3 +46,10 @@ def test_values_are_matched_by_kind_and_field() -> None:
             pytest.fail("an Alive is no Gone")
         case Alive(pid=pid):
             assert pid == 7
+
+
+def test_a_value_can_be_copied_to_another_process() -> None:
+    process = Alive(4711, "S")
+    again = pickle.loads(pickle.dumps(process))
+    assert (again, type(again)) == (process, Alive)
+    assert copy.deepcopy(Evidence("output", "last moved", 0.5)) == Evidence("output", "last moved", 0.5)

@@ -19,6 +19,7 @@ from midwatch.core.job_model import (
     Unseen,
 )
 from midwatch.core.policy import PATIENT, STRICT, Policy
+from midwatch.core.states import VerdictState
 from midwatch.jobs.rules import stall
 from midwatch.jobs.rules import verdict as job_verdict
 
@@ -27,7 +28,7 @@ WHO = Identity("host", "boot", "pid:[1]", 42, 7)
 ALIVE, GONE = Alive(42, "S"), Gone("process 42 has ended")
 
 
-def end(state: str, code: int | None = 1, signal: int | None = None, reason: str = "") -> End:
+def end(state: VerdictState, code: int | None = 1, signal: int | None = None, reason: str = "") -> End:
     return End(state, code, signal, reason, 0.0, 12.0, ())
 
 
@@ -46,7 +47,7 @@ def facts(of: Record, shim: Process = ALIVE, work: Process = GONE) -> JobFacts:
 
 
 @pytest.mark.parametrize("state", ["failed", "crashed", "timeout", "stuck"])
-def test_these_ends_are_tried_again_after_the_back_off(state: str) -> None:
+def test_these_ends_are_tried_again_after_the_back_off(state: VerdictState) -> None:
     what, seconds, word, reason = stall.instruct_shim(facts(record(end(state))), PATIENT)
     assert (what, word, seconds) == ("retry", "ended", backoff.retry_delay(1, 30.0, "r1"))
     assert reason.startswith(f"attempt 1 {state}: ")

@@ -19,6 +19,7 @@ from midwatch.core.job_model import (
     WorkResult,
 )
 from midwatch.core.policy import PATIENT, STRICT, Policy
+from midwatch.core.states import VerdictState
 from midwatch.jobs.rules import stall
 from midwatch.jobs.rules import verdict as job_verdict
 
@@ -34,7 +35,7 @@ def record(*, end: End | None = None, policy: Policy = PATIENT, notes: tuple[str
     return Record("build", "r1", ("make",), "/", policy, 0.0, NOW - 900, WHO, WHO, tuple(map(ForeignText, notes)), end)
 
 
-def ended(state: str, code: int | None = 0, signal: int | None = None, reason: str = "") -> End:
+def ended(state: VerdictState, code: int | None = 0, signal: int | None = None, reason: str = "") -> End:
     return End(state, code, signal, reason, 0.0, 12.3, ())
 
 
@@ -255,7 +256,9 @@ def test_notes_of_the_record_are_told() -> None:
         (None, Unseen("there is no pid file"), "unknown"),
     ],
 )
-def test_a_foreign_status_and_pid_are_read_as_the_protocol_says(status: str | None, shim: Process, state: str) -> None:
+def test_a_foreign_status_and_pid_are_read_as_the_protocol_says(
+    status: str | None, shim: Process, state: VerdictState
+) -> None:
     assert job_verdict.judge(foreign(shim, status=status)).state == state
 
 

@@ -10,6 +10,7 @@ from midwatch.breaker.rules import backoff
 from midwatch.core.errors import FormatError
 from midwatch.core.job_model import End
 from midwatch.core.policy import PATIENT, STRICT, Policy
+from midwatch.core.states import VerdictState
 from midwatch.jobs.rules import verdict as job_verdict
 from midwatch.replay.codec import event_evidence
 from midwatch.replay.model import OtherPolicy, ReplayRow, RunHappening
@@ -40,7 +41,9 @@ def silence(word: str, since: float, until: float) -> RunHappening:
     return event(word, until, since=BEGAN + since, until=BEGAN + until)
 
 
-def ended(after: float, state: str = "completed", code: int | None = 0, moved: float | None = None) -> RunHappening:
+def ended(
+    after: float, state: VerdictState = "completed", code: int | None = 0, moved: float | None = None
+) -> RunHappening:
     end = End(state, code, None if code is not None else 15, "", 0.0, after, ())
     moments = None if moved is None else {"output": BEGAN + moved}
     return event("ended", after, end=end, state=state, moved=moments)

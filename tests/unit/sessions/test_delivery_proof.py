@@ -13,7 +13,7 @@ SENT = 1000.0
 
 def verdict(turn: str, *sources: str) -> Verdict:
     evidence = tuple(Evidence(source, f"{turn}, by rule x") for source in sources)
-    return Verdict("%3", "session", turn, False, "", "alive", "unknown", turn=turn, evidence=evidence)
+    return Verdict("%3", "session", "unknown", False, "", "alive", "unknown", turn=turn, evidence=evidence)
 
 
 IDLE = verdict("idle", "state", "screen")

@@ -6,6 +6,7 @@ import pytest
 
 from midwatch.core.causes import Cause
 from midwatch.core.job_model import End, Record
+from midwatch.core.states import VerdictState
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.codec import sentinel
 from midwatch.jobs.monitor_plan import MonitorPlan
@@ -18,7 +19,7 @@ assert RECORD.end is not None
 END: End = RECORD.end
 
 
-def ended(state: str, cause: Cause = "signal", signal: int | None = None, detail: str = "") -> Verdict:
+def ended(state: VerdictState, cause: Cause = "signal", signal: int | None = None, detail: str = "") -> Verdict:
     return Verdict("api", "session", state, True, "", "gone", "unknown", cause, signal=signal, detail=detail)
 
 

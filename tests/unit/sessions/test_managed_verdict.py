@@ -6,6 +6,7 @@ import pytest
 
 from midwatch.core.pane_model import ProcessInfo
 from midwatch.core.process_state import Exited
+from midwatch.core.states import VerdictState
 from midwatch.core.verdict import Evidence, Verdict
 from midwatch.sessions.rules.managed_verdict import PaneState, apply_verification, find_idle_shell, judge
 
@@ -46,7 +47,7 @@ def test_who_leaves_at_his_prompt_has(last: str) -> None:
 
 
 @pytest.mark.parametrize("state", ["failed", "crashed", "stopped"])
-def test_another_end_is_as_its_shim_says(state: str) -> None:
+def test_another_end_is_as_its_shim_says(state: VerdictState) -> None:
     job = ENDED._replace(state=state)
     assert judge(job, PaneState(SEEN), "working", 5.0) == job
 
@@ -91,7 +92,9 @@ def test_a_probe_that_fails_is_unknown() -> None:
         (100.0, PaneState(SEEN._replace(state="unknown", turn="unknown")), "", "unknown"),
     ],
 )
-def test_what_is_not_to_be_seen_starts_or_is_unknown(elapsed: float, glance: PaneState, last: str, state: str) -> None:
+def test_what_is_not_to_be_seen_starts_or_is_unknown(
+    elapsed: float, glance: PaneState, last: str, state: VerdictState
+) -> None:
     assert judge(JOB._replace(elapsed_s=elapsed), glance, last, 5.0).state == state
 
 

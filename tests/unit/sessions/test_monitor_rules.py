@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from midwatch.agents.turn_model import SessionMemory, TrackedValue
+from midwatch.core.states import VerdictState
 from midwatch.core.verdict import FINAL, Evidence, Verdict
 from midwatch.jobs.rules import resume_condition
 from midwatch.sessions import model as sessions_model
@@ -19,18 +20,18 @@ UNSEEN = LOOK._replace(state="unknown", final=True, cause="exit-unseen", reason=
 
 
 @pytest.mark.parametrize("state", ["working", "starting", "unknown"])
-def test_what_goes_on_is_watched(state: str) -> None:
+def test_what_goes_on_is_watched(state: VerdictState) -> None:
     assert monitor.find_outcome(LOOK._replace(state=state), MonitorContext(worked=True, idle_s=9.0)) is None
 
 
 @pytest.mark.parametrize("state", ["stuck", "waiting", "limited"])
-def test_what_needs_somebody_is_said_at_once(state: str) -> None:
+def test_what_needs_somebody_is_said_at_once(state: VerdictState) -> None:
     verdict = LOOK._replace(state=state)
     assert monitor.find_outcome(verdict, MonitorContext()) == verdict
 
 
 @pytest.mark.parametrize("state", sorted(FINAL))
-def test_an_end_is_said_once_it_is_sure(state: str) -> None:
+def test_an_end_is_said_once_it_is_sure(state: VerdictState) -> None:
     verdict = LOOK._replace(state=state, final=True)
     assert monitor.find_outcome(verdict, MonitorContext()) == verdict
     assert monitor.find_outcome(verdict._replace(settled=False), MonitorContext()) is None
@@ -177,7 +178,7 @@ ON = MonitorOptions(until=sessions_model.FINAL)
     ],
 )  # fmt: skip
 def test_a_watch_to_the_end_of_the_work_goes_on_after_what_is_no_end(
-    said: tuple[str, bool], *, live: bool, goes_on: bool
+    said: tuple[VerdictState, bool], *, live: bool, goes_on: bool
 ) -> None:
     verdict = Verdict("api", "session", said[0], said[1], "", "alive", "unknown")
     now = verdict._replace(final=live)

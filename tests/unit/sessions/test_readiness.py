@@ -20,7 +20,7 @@ def verdict(
 ) -> Verdict:
     evidence = tuple(Evidence(source, f"{turn}, by rule x") for source in sources)
     return Verdict(
-        "%3", "session", turn, False, reason, "alive", "unknown", turn=turn, detail=detail, evidence=evidence
+        "%3", "session", "unknown", False, reason, "alive", "unknown", turn=turn, detail=detail, evidence=evidence
     )  # fmt: skip
 
 

@@ -20,7 +20,9 @@ TALK = ExitedAgent("claude", "8d7f2c1e")
 
 def verdict(turn: str, detail: str = "", reason: str = "so it is") -> Verdict:
     seen = (Evidence("screen", f"{turn}, by rule x"),)
-    return Verdict("%3", "session", turn, False, reason, "alive", "unknown", turn=turn, detail=detail, evidence=seen)
+    return Verdict(
+        "%3", "session", "unknown", False, reason, "alive", "unknown", turn=turn, detail=detail, evidence=seen
+    )  # fmt: skip
 
 
 READY = RecoveryCase("%3", ALL_WELL, NOW, verdict("idle"), front=True, box=InputBox("empty"))

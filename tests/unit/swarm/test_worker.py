@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from midwatch.core.states import VerdictState
 from midwatch.core.verdict import Verdict
 from midwatch.swarm.model import SessionSnapshot, Workers, WorkerState
 from midwatch.swarm.rules import worker as crews
@@ -27,12 +28,12 @@ def after(*looks: tuple[float, SessionSnapshot]) -> Workers:
     [("crashed", "crashed"), ("stopped", "has ended"), ("stuck", "is stuck"), ("limited", "hit a limit"),
      ("waiting", "waits for a person"), ("failed", "failed"), ("ended", "ended, how is not known")],
 )  # fmt: skip
-def test_who_cannot_tell_it_is_told_of_at_once(state: str, words: str) -> None:
+def test_who_cannot_tell_it_is_told_of_at_once(state: VerdictState, words: str) -> None:
     assert crews.format_idle(after((0.0, sight(state))), now=0.0) == (f"%2 (claude) {words}",)
 
 
 @pytest.mark.parametrize("state", ["working", "starting", "unknown"])
-def test_who_works_or_may_work_is_not_told_of(state: str) -> None:
+def test_who_works_or_may_work_is_not_told_of(state: VerdictState) -> None:
     assert crews.format_idle(after((0.0, sight(state))), now=1e6) == ()
 
 
@@ -94,7 +95,7 @@ def test_who_is_free_and_who_works() -> None:
      ("stopped", True, True, "stopped"), ("unknown", True, True, "ended"), ("unknown", True, False, "unknown")],
 )  # fmt: skip
 def test_an_agent_that_is_gone_is_called_ended_where_nothing_tells_how(
-    state: str, final: bool, settled: bool, word: str
+    state: VerdictState, final: bool, settled: bool, word: str
 ) -> None:
     verdict = Verdict("%2", "session", state, final, "", "gone", "unknown", settled=settled)
     assert crews.worker_state(verdict) == word

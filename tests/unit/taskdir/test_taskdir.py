@@ -153,7 +153,8 @@ def test_a_reason_names_what_runs_below_a_silent_agent() -> None:
 
 @pytest.mark.parametrize("word", ["waiting", "limited"])
 def test_who_waits_is_never_stuck(word: str) -> None:
-    found = step(quiet(5000, stale_since=NOW - 500, stuck=True), agent=ALIVE, turn=(word, "as its screen says"))
+    turn = (word, "dialog", "as its screen says")
+    found = step(quiet(5000, stale_since=NOW - 500, stuck=True), agent=ALIVE, turn=turn)
     assert (found.what, found.verdict.state, found.verdict.final) == ("say", word, False)
 
 

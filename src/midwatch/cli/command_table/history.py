@@ -42,6 +42,27 @@ VERBS: dict[str, dict[str, object]] = {
             "midwatch events build -n 20",
         ),
     },
+    "report": {
+        "says": "show what ran, how it spent its time, and what needs you now",
+        "takes": "[OPTIONS]",
+        "options": (
+            ("--since", "WHEN", "begin of the time: 22:00, 8h, 2026-11-19 or 2026-11-19T22:00 (default: 12h)"),
+            ("--until", "WHEN", "its end, in the same forms (default: now)"),
+            ("--all", "", "the jobs and sessions of all projects"),
+            ("--html", "FILE", "write one HTML file with a timeline (- is standard output)"),
+            DIR,
+            ("--json", "", "one JSON line per job or session on standard output"),
+        ),
+        "more": (
+            "The journal tells what happened. What an agent did in its session is known only while a monitor\n"
+            "watched it; all other time of a session is `not observed`, and is never counted as work."
+        ),
+        "examples": (
+            "midwatch report --since 22:00",
+            "midwatch report --since 8h --html night.html",
+            "midwatch report --since 2026-11-19T22:00 --until 06:00 --all --json",
+        ),
+    },
     "record": {
         "says": "write down what is seen of an agent's pane, to be judged again",
         "takes": "%PANE [OPTIONS]",

@@ -67,11 +67,7 @@ def _print_panes(options: Options) -> int:
 def _directories(options: Options) -> list[str]:
     if not options.flag("--all"):
         return [paths.sentinel_directory(options.text("--dir"))]
-    root = paths.state_root()
-    try:
-        return sorted(path for entry in os.listdir(root) if os.path.isdir(path := f"{root}/{entry}"))
-    except FileNotFoundError:
-        return []
+    return paths.list_projects()
 
 
 def _list_subjects(looker: JobDirectory, *, children: bool) -> tuple[Subject, ...]:

@@ -80,7 +80,7 @@ def _start_job(options: Options, target: str) -> int:
     """Have a job watch it. What cannot be watched is said here and now, where somebody reads it."""
     if options.flag("--task-dir"):
         raise UsageError("-d watches an agent; keep `monitor --task-dir` running with `midwatch run -d -- midwatch …`")
-    subject = _find_subject(options, target)
+    subject = find_subject(options, target)
     if isinstance(subject, Verdict):
         output.print_verdict(subject, json=options.flag("--json"))
         return exit_code(subject.state)
@@ -117,20 +117,20 @@ def job_arguments(options: Options) -> list[str]:
 def _monitor_target(options: Options, target: str, show: Say, tell: Say) -> int:
     if options.flag("--task-dir"):
         return _monitor_task(options, target, show, tell)
-    subject = _find_subject(options, target)
+    subject = find_subject(options, target)
     if isinstance(subject, Verdict):
         show(subject)
         return exit_code(subject.state)
     return exit_code(SessionMonitor(subject, parse_options(options), tell).run(show).state)
 
 
-def _find_subject(options: Options, target: str) -> ManagedSession | ForeignPane | Verdict:
+def find_subject(options: Options, target: str) -> ManagedSession | ForeignPane | Verdict:
     """What is to be watched, or that there is none."""
     wanted, policy = parse_options(options), context.read_policy(options)
     directory = paths.sentinel_directory(options.text("--dir"))
     if is_pane(target) or target.startswith("="):
         if wanted.cleanup and is_pane(target):
-            raise UsageError("--cleanup closes a session; name it (=session) or a session of ours")
+            raise UsageError(f"{options.label('--cleanup')} closes a session; name it (=session) or a session of ours")
         found = _find_agent(options, target, policy)
         if isinstance(found, Verdict):
             return found
@@ -146,15 +146,15 @@ def _find_subject(options: Options, target: str) -> ManagedSession | ForeignPane
 def parse_options(options: Options) -> MonitorOptions:
     resumes = parse_whole_number(given := options.text("--resume") or "0")
     if resumes is None or not 0 <= resumes <= MOST_RESUMES:
-        raise UsageError(f"--resume is a number from 0 to {MOST_RESUMES}, not {given!r}")
+        raise UsageError(f"{options.label('--resume')} is a number from 0 to {MOST_RESUMES}, not {given!r}")
     if verify := options.text("--verify") or "":
         verification_codec.parse_check(verify)
     deadline = options.seconds("--deadline")
     if deadline is not None and deadline <= 0:
-        raise UsageError("--deadline must be above 0")
+        raise UsageError(f"{options.label('--deadline')} must be above 0")
     continues = parse_whole_number(given := options.text("--continues") or str(CONTINUES))
     if continues is None or not 0 <= continues <= MOST_RESUMES:
-        raise UsageError(f"--continues is a number from 0 to {MOST_RESUMES}, not {given!r}")
+        raise UsageError(f"{options.label('--continues')} is a number from 0 to {MOST_RESUMES}, not {given!r}")
     return MonitorOptions(
         NO_DEADLINE if deadline is None else deadline, resumes,
         on_limit=options.choice("--on-limit", ("report", "wait")) or "report", continues=continues,

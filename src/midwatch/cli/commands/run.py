@@ -56,7 +56,7 @@ def safeguard_options(options: Options) -> dict[str, Any]:
     wanted = options.text("--retries")
     retries = None if wanted is None else parse_whole_number(wanted)
     if wanted is not None and (retries is None or not 0 <= retries <= MOST_RETRIES):
-        raise UsageError(f"--retries is a number from 0 to {MOST_RETRIES}, not {wanted!r}")
+        raise UsageError(f"{options.label('--retries')} is a number from 0 to {MOST_RETRIES}, not {wanted!r}")
     backoff = options.seconds("--backoff")
     key = options.text("--breaker")
     if options.flag("--preflight") or given.preflight:

@@ -29,6 +29,10 @@ from midwatch.sessions.prompting.undelivered_store import UndeliveredPrompt
 from midwatch.system.end_signals import CommandSignals
 from midwatch.tmux import client as tmux_client
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 SCHEMA = 1
 NOT_TAKEN = 1
 CODES = {
@@ -56,8 +60,8 @@ def main(options: Options) -> int:
         with asked:
             sent = send_prompt(there.panes, pane, text, until=until, stopped=asked.was_asked, via=via)
         there.close()
-        if again or _is_undelivered(sent, waited=options.flag("--wait")):
-            note = _update_notes(there.pane, target, text, sent, again)
+        if again or is_undelivered(sent, waited=options.flag("--wait")):
+            note = update_notes(there.pane, target, text, sent, again)
     except RefusedError as error:
         sent = PromptResult(
             PromptOutcome.EXITED if isinstance(error, NoAgentError) else PromptOutcome.REFUSED, str(error)
@@ -132,16 +136,17 @@ def find_pane(options: Options, target: str, again: UndeliveredPrompt | None = N
 # What became of it --------------------------------------------------------------------------------------------------
 
 
-def _is_undelivered(sent: PromptResult, *, waited: bool) -> bool:
+def is_undelivered(sent: PromptResult, *, waited: bool) -> bool:
     """Whether somebody should hear of it later: something was typed, or waited for, in vain."""
     if sent.submitted or (sent.outcome == PromptOutcome.INTERRUPTED and not sent.left):
         return False
     return sent.typed or waited
 
 
-def _update_notes(
-    there: Pane, target: str, text: str, sent: PromptResult, again: UndeliveredPrompt | None
-) -> UndeliveredPrompt | None:
+def update_notes(
+    there: Pane, target: str, text: str, sent: PromptResult, again: UndeliveredPrompt | None,
+    say: Callable[[str], None] = print_warning,
+) -> UndeliveredPrompt | None:  # fmt: skip
     """What is left of a prompt that did not arrive, or not for sure; nothing of one that did."""
     note, text = None, sessions_text.clean_prompt(text)
     try:
@@ -153,7 +158,7 @@ def _update_notes(
         if again and (note is None or note.id != again.id):
             undelivered_store.drop_note(again.id)
     except RefusedError as error:
-        output.print_warning(str(error))
+        say(str(error))
     return note
 
 

@@ -51,10 +51,11 @@ def parse_request(options: Options) -> spawn.SpawnRequest:
     known = {each.agent: each for each in catalog.load_all()}
     agent = options.text("--agent")
     if agent not in known:
-        raise UsageError(f"--agent is one of {', '.join(known)}{f', not {agent!r}' if agent else ''}")
+        given = f", not {agent!r}" if agent else ""
+        raise UsageError(f"{options.label('--agent')} is one of {', '.join(known)}{given}")
     cwd = os.path.abspath(options.text("--cwd") or ".")
     if not os.path.isdir(cwd):
-        raise UsageError(f"--cwd: there is no directory {cwd}")
+        raise UsageError(f"{options.label('--cwd')}: there is no directory {cwd}")
     words = tuple(options.command or ())
     wish = spawn.SpawnRequest(
         name, known[agent], cwd, hand.server_arguments(options.text("--socket")), options.text("--model") or "",

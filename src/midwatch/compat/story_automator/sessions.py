@@ -18,6 +18,7 @@ from midwatch.core.errors import RefusedError
 from midwatch.core.job_model import PaneRef, Record
 from midwatch.core.numbers import parse_whole_number
 from midwatch.core.policy import PATIENT, Policy
+from midwatch.core.states import VerdictState
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.job_directory import JobDirectory
@@ -117,7 +118,7 @@ def find_end(there: StorySession, *, sure: bool = True) -> Verdict | None:
         code = None if signal else os.WEXITSTATUS(found)
     if code is None and signal is None and not sure:
         return None
-    state = "crashed" if code is None else "failed" if code else "completed"
+    state: VerdictState = "crashed" if code is None else "failed" if code else "completed"
     return Verdict(
         there.name, "session", state, True, "it ended", "gone", "unknown",
         cause="exit" if code is not None else "signal" if signal is not None else "exit-unseen",

@@ -201,7 +201,7 @@ def _end_from_fields(found: _Fields) -> End:
     if found.text("state") not in ENDS:
         raise ValueError(f"it ended as {found.text('state')!r:.20}")
     return End(
-        state=found.text("state"),
+        state=found.text("state"),  # type: ignore[arg-type]  # one of ENDS
         exit_code=found.whole("exit_code"),
         signal=found.whole("signal"),
         reason=escape_text(redact(found.text("reason"))),

@@ -18,6 +18,7 @@ from midwatch.core.foreign_text import ForeignText
 from midwatch.core.job_model import Alive, Attempt, End, Gone, JobFacts, Record, Unseen
 from midwatch.core.policy import PATIENT, Policy
 from midwatch.core.process_state import Exited, ProcessState
+from midwatch.core.states import VerdictState
 from midwatch.core.stuck import Patience, Suspicion, WatchedSource
 from midwatch.core.text import end_in_words, format_duration
 from midwatch.core.verdict import FINAL, Evidence, Verdict
@@ -260,7 +261,7 @@ def _find_deadline(facts: JobFacts, policy: Policy, silent: Verdict) -> tuple[st
 
 
 def _build_verdict(
-    facts: JobFacts, state: str, cause: Cause, reason: str, process: ProcessState,
+    facts: JobFacts, state: VerdictState, cause: Cause, reason: str, process: ProcessState,
     evidence: tuple[Evidence, ...] = (), against: tuple[Evidence, ...] = (),
 ) -> Verdict:  # fmt: skip
     troubles = tuple(Evidence("trouble", trouble) for trouble in facts.troubles)

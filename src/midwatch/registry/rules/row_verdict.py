@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from midwatch.core.causes import Cause
 from midwatch.core.process_state import ProcessState
+from midwatch.core.states import VerdictState
 from midwatch.core.verdict import FINAL, Verdict
 from midwatch.registry.model import AUTO_DETECTED, RUNNING, RegistryRow
 
@@ -26,7 +27,7 @@ def judge_row(row: RegistryRow, agent: Verdict | None, *, gone: bool, trouble: s
 
 
 def _build_verdict(
-    row: RegistryRow, state: str, cause: Cause, reason: str, process: ProcessState = "unknown"
+    row: RegistryRow, state: VerdictState, cause: Cause, reason: str, process: ProcessState = "unknown"
 ) -> Verdict:
     final = state in FINAL or cause == "exit-unseen"
     return Verdict(row.name, "row", state, final, reason, process=process, progress="unknown", cause=cause)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from midwatch.agents.turn_model import Departure, SessionFacts, SessionMemory
 from midwatch.core.causes import Cause
+from midwatch.core.states import VerdictState
 from midwatch.core.text import SIGNALS, signal_name
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
@@ -29,7 +30,7 @@ SIGNALLED = 128
 
 
 class AgentExit(Value):
-    state: str
+    state: VerdictState
     cause: Cause
     reason: str
     code: int | None = None

@@ -12,11 +12,12 @@ from midwatch.core.evidence_text import SUSPENDED
 from midwatch.core.foreign_text import ForeignText, shorten
 from midwatch.core.pane_model import ProcessInfo
 from midwatch.core.shells import SHELLS
+from midwatch.core.states import VerdictState
 from midwatch.core.value import Value
 from midwatch.core.verdict import FINAL, Evidence, Verdict
 
 LONGEST = 60
-ENDED: dict[str, tuple[str, Cause, str]] = {
+ENDED: dict[str, tuple[VerdictState, Cause, str]] = {
     "turn-ended": ("completed", "turn-ended", "its turn has ended"),
     "turn-failed": ("failed", "turn-failed", "its turn failed"),
     "interrupted": ("stopped", "interrupted", "it was interrupted"),
@@ -36,6 +37,7 @@ class ChildVerdict(Value):
 
 def judge_sub_agent(reading: SubAgentReading, parent: Verdict, wall: float) -> ChildVerdict:
     """What is true of a sub-agent, whose agent is ``parent``."""
+    state: VerdictState
     if reading.event in ENDED:
         state, cause, reason = ENDED[reading.event]
     elif parent.final or parent.process == "gone":
@@ -63,6 +65,7 @@ def judge_shell(task: ProcessInfo, parent: Verdict) -> ChildVerdict:
     """What is true of a shell of an agent. While the agent's turn goes on, it may be the tool call that is open."""
     line = ForeignText(shorten(" ".join(task.args) or task.name, LONGEST)).line()
     where = "" if parent.turn == "working" else " in the background"
+    state: VerdictState
     state, cause, process = "working", "background-work" if where else "tool", "alive"
     reason = f"it runs{where}: {line}"
     if task.letter == "T":

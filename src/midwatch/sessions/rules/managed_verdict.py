@@ -12,6 +12,7 @@ from midwatch.core.causes import Cause
 from midwatch.core.pane_model import ProcessInfo
 from midwatch.core.process_state import Exited
 from midwatch.core.shells import SHELLS
+from midwatch.core.states import VerdictState
 from midwatch.core.value import Value
 from midwatch.core.verdict import Evidence, Verdict
 
@@ -100,7 +101,7 @@ def _judge_closed(job: Verdict, closed: Verdict) -> Verdict:
     return job._replace(state=closed.state, cause=closed.cause, reason=reason, turn=closed.turn, detail=closed.detail)
 
 
-def _build_live_verdict(job: Verdict, state: str, why: str, now: float) -> Verdict:
+def _build_live_verdict(job: Verdict, state: VerdictState, why: str, now: float) -> Verdict:
     cause: Cause = "starting" if state == "starting" else "not-seen"
     return job._replace(state=state, cause=cause, reason=why, progress="unknown", look_at=now + AGAIN, deadline=None)
 

@@ -18,6 +18,7 @@ from midwatch.core.pane_model import REPORTS
 from midwatch.core.policy import Policy
 from midwatch.core.process_state import ProcessState
 from midwatch.core.redaction import redact
+from midwatch.core.states import VerdictState
 from midwatch.core.stuck import Patience, Suspicion, WatchedSource
 from midwatch.core.text import format_duration
 from midwatch.core.turn_state import (
@@ -226,7 +227,7 @@ def _format_source(said: SourceReading) -> str:
     return f"{words}{until}, by rule {said.rule}"
 
 
-def _judge_state(facts: SessionFacts, turn: Turn) -> tuple[str, Cause, str, ProcessState]:
+def _judge_state(facts: SessionFacts, turn: Turn) -> tuple[VerdictState, Cause, str, ProcessState]:
     """State, cause, reason and process."""
     cause = OF_DETAIL.get(turn.detail, "")
     process: ProcessState = PROCESSES.get(facts.there.state, "unknown")

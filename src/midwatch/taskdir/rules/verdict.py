@@ -12,6 +12,7 @@ from midwatch.core.causes import Cause
 from midwatch.core.evidence_text import SUSPENDED, format_processes, format_sources, process_evidence
 from midwatch.core.job_model import Alive, Gone, Unseen
 from midwatch.core.process_state import Exited, ProcessState
+from midwatch.core.states import VerdictState
 from midwatch.core.stuck import Patience, Suspicion, WatchedSource
 from midwatch.core.text import format_duration, signal_name, visible
 from midwatch.core.verdict import FINAL, Evidence, Verdict
@@ -60,6 +61,7 @@ def _judge_end(facts: TaskFacts, code: int, source: str) -> Verdict:
     """An end that somebody wrote down or saw. Which of them may be resumed: see ``is_resumable``."""
     number = code - SIGNALLED if 0 < code - SIGNALLED <= LAST_SIGNAL else None
     told = "" if source == "exit_code" else f" ({source})"
+    state: VerdictState
     cause: Cause = "exit" if number is None else "signal"
     if number in BY_KEYBOARD:
         state, (cause, reason) = "stopped", BY_KEYBOARD[number]
@@ -183,7 +185,8 @@ def _judge_live(facts: TaskFacts, agent: Alive, numbers: TaskNumbers) -> Verdict
     if agent.suspended:
         return _build_verdict(facts, "waiting", "suspended", SUSPENDED, "suspended", seen)
     if facts.turn[0]:
-        return _build_verdict(facts, *facts.turn, process, seen)
+        state, why, reason = facts.turn
+        return _build_verdict(facts, state or "unknown", why, reason, process, seen)
     cause: Cause = "unsupervised" if process == "unsupervised" else ""
     verdict = _build_verdict(facts, "working", cause, note or "alive", process, seen)
     notes = facts.notes
@@ -213,7 +216,8 @@ def _judge_live(facts: TaskFacts, agent: Alive, numbers: TaskNumbers) -> Verdict
 
 
 def _build_verdict(
-    facts: TaskFacts, state: str, cause: Cause, reason: str, process: ProcessState, evidence: tuple[Evidence, ...] = ()
+    facts: TaskFacts, state: VerdictState, cause: Cause, reason: str, process: ProcessState,
+    evidence: tuple[Evidence, ...] = (),
 ) -> Verdict:  # fmt: skip
     told = (Evidence("manifest", f"status {visible(facts.status)}"),) if facts.status else ()
     return Verdict(

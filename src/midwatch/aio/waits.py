@@ -1,21 +1,18 @@
-"""The API as coroutines: the names, arguments and verdicts of `midwatch.api`.
+"""Waits for an event loop, which take no thread.
 
-A wait takes no thread. All that wait for jobs of one directory on one event loop share one set of wake-ups, which the
-loop itself listens to; looks are taken one at a time, with everything else that the loop has to do between them.
-Cancelled, a wait is over at once and leaves nothing behind.
+All that wait for jobs of one directory on one event loop share one set of wake-ups, which the loop itself listens to;
+looks are taken one at a time, with everything else that the loop has to do between them. Cancelled, a wait is over at
+once and leaves nothing behind.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import functools
 import re
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
 
-from midwatch import api
+from midwatch.api.arguments import wait_request
 from midwatch.core.verdict import Verdict
 from midwatch.notifications import send_pending
 from midwatch.subjects.async_wait import HubListener, current_hubs
@@ -23,57 +20,7 @@ from midwatch.subjects.wait import LATE, SubjectWait
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, ParamSpec, TypeVar
-
-    from midwatch.api import Duration
-    from midwatch.api_arguments import Job, Path
-    from midwatch.subjects.model import SubjectChange
-
-    P = ParamSpec("P")
-    R = TypeVar("R")
-
-__all__ = ["beat", "changes", "run", "snapshot", "status", "wait", "wait_all", "wait_any"]
-
-
-def _in_a_thread(call: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:
-    @functools.wraps(call)
-    async def called(*args: P.args, **named: P.kwargs) -> R:
-        return await asyncio.to_thread(call, *args, **named)
-
-    return called
-
-
-# These are done in milliseconds; a cancelled one is finished all the same, and a job may have been started by it.
-run = _in_a_thread(api.run)
-status = _in_a_thread(api.status)
-beat = _in_a_thread(api.beat)
-snapshot = _in_a_thread(api.snapshot)
-
-
-async def changes(
-    since: int | None = None,
-    *,
-    dir: Path | None = None,  # noqa: A002
-    panes: bool = True,
-    children: bool = True,
-) -> AsyncGenerator[SubjectChange, None]:
-    """As `midwatch.changes`. A thread of its own observes, and sleeps while nothing happens."""
-    loop, woken = asyncio.get_running_loop(), asyncio.Event()
-    with ThreadPoolExecutor(1, "midwatch-changes") as thread:  # a database may only be used by one
-        feed = await loop.run_in_executor(thread, lambda: api.open_feed(since, dir, panes=panes, children=children))
-        try:
-            while True:
-                for change in await loop.run_in_executor(thread, feed.take):
-                    yield change
-                woken.clear()
-                loop.add_reader(feed.fileno(), woken.set)
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(max(0.0, feed.due - time.monotonic())):
-                        await woken.wait()
-                loop.remove_reader(feed.fileno())
-        finally:
-            loop.remove_reader(feed.fileno())
-            await asyncio.shield(loop.run_in_executor(thread, feed.close))
+    from midwatch.api.arguments import Duration, Job, Path, Until
 
 
 async def wait(
@@ -81,7 +28,7 @@ async def wait(
     *,
     dir: Path | None = None,  # noqa: A002  # called as the flag is
     timeout: Duration | None = None,  # noqa: ASYNC109  # the caller's own; what comes back then is a verdict
-    until: str | None = None,
+    until: Until | None = None,
     start: Duration | None = None,
     match: str | re.Pattern[str] | None = None,
 ) -> Verdict:
@@ -94,7 +41,7 @@ async def wait_all(
     *,
     dir: Path | None = None,  # noqa: A002
     timeout: Duration | None = None,  # noqa: ASYNC109
-    until: str | None = None,
+    until: Until | None = None,
     start: Duration | None = None,
     match: str | re.Pattern[str] | None = None,
 ) -> list[Verdict]:
@@ -107,7 +54,7 @@ async def wait_any(
     *,
     dir: Path | None = None,  # noqa: A002
     timeout: Duration | None = None,  # noqa: ASYNC109
-    until: str | None = None,
+    until: Until | None = None,
     start: Duration | None = None,
     match: str | re.Pattern[str] | None = None,
 ) -> Verdict:
@@ -127,7 +74,7 @@ async def _waited(
 ) -> list[Verdict]:
     hubs = current_hubs()
     async with hubs.turn():
-        looker, names, wanted = api.request(jobs, directory, timeout, until, start, match)
+        looker, names, wanted = wait_request(jobs, directory, timeout, until, start, match)
         listener = HubListener(
             hubs.hub(looker.directory), SubjectWait(looker, list(dict.fromkeys(names)), wanted, beside=True)
         )

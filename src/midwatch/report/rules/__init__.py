@@ -1,0 +1,1 @@
+"""From events to periods, and from periods to a report."""
