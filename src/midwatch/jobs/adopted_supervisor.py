@@ -104,7 +104,7 @@ class AdoptedSupervisor:
         silences = dict.fromkeys(silent, ProgressSource(0.0, self.began, self.began))
         self.seen = seen._replace(sources=silences | seen.sources)
         write_atomic(self.base + ".pid", f"{os.getpid()}\n")
-        os.close(os.open(self.base + ".heartbeat", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+        os.close(os.open(self.base + ".heartbeat", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600))
         self.write_seen()
         self.notes.spool(
             "started", pid=self.work.pid, attempt=1, policy=self.record["policy"], foreground=False, adopted=True

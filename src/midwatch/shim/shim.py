@@ -121,7 +121,7 @@ class Shim:
         self.notes.write_record()
         write_atomic(self.base + ".pid", f"{os.getpid()}\n")
         if "heartbeat" not in self.moves.wanted:
-            os.close(os.open(self.base + ".heartbeat", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+            os.close(os.open(self.base + ".heartbeat", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600))
         self.moves.begin(self.attempt_started)
         self.write_seen()
         told = {key: self.record[key] for key in ("attempt", "policy", "foreground", "retries", "backoff_s")}

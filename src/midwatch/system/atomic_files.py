@@ -164,7 +164,7 @@ def write_all(fd: int, data: bytes) -> None:
 
 def make_durable(path: str) -> None:
     """Wait until a file is on the disk. Apart from writing it, so that readers are told first."""
-    fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         os.fsync(fd)
     finally:
@@ -172,9 +172,9 @@ def make_durable(path: str) -> None:
 
 
 def append(path: str, text: str) -> None:
-    """Add whole lines to a file, or none. Raises OSError."""
+    """Add whole lines to a file, or none. Raises OSError, also for a pipe that nobody reads."""
     data = text.encode("utf-8", "surrogateescape")
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
     try:
         written = os.write(fd, data)
         if written < len(data):  # the disk is full; what stands there would spoil the next line

@@ -37,7 +37,8 @@ class PaneLog:
         self._fd = self._open()
 
     def _open(self, more: int = 0) -> int:
-        return os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | more, 0o600)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe may have no reader
+        return os.open(self.path, flags | more, 0o600)
 
     def append(self, text: str) -> None:
         """Write whole lines. On a full disk they are lost, and what comes later may not be."""

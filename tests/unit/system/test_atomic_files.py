@@ -1,7 +1,9 @@
 """Writing without the json module gives what the json module reads."""
 
 import json
+import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.system import atomic_files
+from midwatch.tmux import pane_log_filter
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -45,3 +48,17 @@ def test_what_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="x"):
         atomic_files.write_atomic(str(tmp_path / "x.json"), "new\n")
     assert [entry.name for entry in tmp_path.iterdir()] == ["x.json"]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: atomic_files.append(path, "line\n"), atomic_files.make_durable,
+        pane_log_filter.PaneLog,
+    ],
+    ids=["append", "make_durable", "the log of a pane"],
+)  # fmt: skip
+def test_a_pipe_in_the_place_of_a_file_keeps_no_writer_waiting(tmp_path: Path, write: Callable[[str], object]) -> None:
+    os.mkfifo(tmp_path / "x")
+    with pytest.raises(OSError, match="No such device or address"):
+        write(str(tmp_path / "x"))
