@@ -12,7 +12,7 @@ from midwatch.jobs import listing, monitor_store
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.notifications import report_change
 from midwatch.report.model import PresentState
-from midwatch.subjects import live_state
+from midwatch.subjects import snapshot
 from midwatch.system import procfs
 
 TYPE_CHECKING = False
@@ -27,7 +27,7 @@ def present_states(looker: JobDirectory, say: Say) -> dict[str, PresentState]:
         say(f"{others}; only its journal is read")
         return {}
     try:
-        verdicts = live_state.add_session_turns(looker, listing.list_verdicts(looker), say)
+        verdicts = snapshot.add_session_turns(looker, listing.list_verdicts(looker), say)
     except OSError as error:
         say(f"cannot read {looker.directory}: {error.strerror}")
         return {}
