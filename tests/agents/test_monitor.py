@@ -201,7 +201,7 @@ def test_a_permission_is_told_at_once_and_nobody_answers_it(home: Lab, agent: st
     made = home.root / "made"
     outside = "!" if agent.startswith("codex") else ""
     session = night(home, agent, f"go [[bash {outside}touch {made}]] [[text done]]")
-    found = session.monitor("--resume", "3", *SOON).end()
+    found = session.monitor("--resume", "3").end()
     assert said(found) == ("waiting", False, 8), told(found, session)
     assert "a permission" in found["reason"]
     asked = len(session.journal())
