@@ -29,6 +29,7 @@ from midwatch.sessions.prompting.model import PromptOutcome
 from midwatch.sessions.rules import monitor
 from midwatch.sessions.session_outcome import CALM, SOONEST, SessionOutcomeTracker
 from midwatch.sessions.targets import ForeignPane, ManagedSession, TargetView
+from midwatch.sessions.watch_reports import WatchReports
 from midwatch.system.wakeup_sources import WakeupSources
 
 LATE = 2.0
@@ -51,7 +52,7 @@ class SessionMonitor(SessionOutcomeTracker):
         """How often an agent that others started may still be brought back."""
         self.began = time.monotonic()
         self.limit = LimitWait(subject, say, self.is_asked, self.actor)
-        self.before: Verdict | None = None
+        self.reports = WatchReports(subject)
         self.retried = 0.0
         self.last_check: tuple[object, Verdict] | None = None
         """A turn, and what its end was worth: the work is asked after once for each."""
@@ -111,7 +112,7 @@ class SessionMonitor(SessionOutcomeTracker):
         if said is not None and not goes_on:
             return self.over(view, said)
         if said is not None or verdict.settled:
-            self.report(view, said or verdict, over=False)
+            self.report(view, said or verdict, over=False, waits=said is None and self.wanted.on_limit == "wait")
         self.note(view)
         self.sleep(view)
         return None
@@ -161,18 +162,12 @@ class SessionMonitor(SessionOutcomeTracker):
         if self.actor:
             self.actor.began += seconds
 
-    def report(self, view: TargetView, verdict: Verdict, *, over: bool) -> None:
+    def report(self, view: TargetView, verdict: Verdict, *, over: bool, waits: bool = False) -> None:
         """Notices for those who want them, the journal, and while it goes on a word for whoever waits here."""
         if self.actor:
             self.actor.record_state(view.record, verdict)
-        report_change.report_verdict(
-            self.subject.directory, verdict, self.before, project=self.subject.project, about=view.about,
-            at=time.monotonic(), since=self.began if verdict.state == "abandoned" else None,
-            planned=not over and verdict.state == "limited" and self.wanted.on_limit == "wait",
-        )  # fmt: skip
-        if not over and (self.before is None or verdict.state != self.before.state):
+        if self.reports.report(verdict, view.about, began=self.began, waits=waits) and not over:
             self.say(verdict)
-        self.before = verdict
 
     def note(self, view: TargetView, verdict: Verdict | None = None, acting: str = "", *, left: bool = False) -> None:
         if self.actor:

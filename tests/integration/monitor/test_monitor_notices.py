@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.conftest import kill, until
+from tests.integration.monitor.test_monitor_resumes import limit
 from tests.integration.notify.conftest import Notices
 from tests.integration.spawn.office import Office
 
@@ -86,3 +87,13 @@ def test_a_limit_that_a_monitor_waits_for_is_planned_until_it_gives_up(office: O
     first, *rest = notices.delivered()
     assert first[0].startswith("api hit a limit, until 5pm (UTC); it continues then ("), first
     assert ["abandoned"] in rest, rest
+
+
+def test_a_limit_whose_plan_a_person_cancels_needs_that_person(office: Office, notices: Notices) -> None:
+    notices.mine('level = "needs-you"\n' + notices.command(fields='"{state}"'))
+    office.spawned("api", "--watch", prompt=limit(3900))
+    office.until_watched("limited")
+    until(lambda: any((office.box.dir / "outbox" / "told").glob("api.*")) and not notices.tellers())
+    assert notices.delivered() == []
+    assert office.box("limit", "api", "--cancel").code == 0
+    until(lambda: notices.delivered() == [["limited"]])

@@ -111,6 +111,11 @@ def _is_shown(verdict: Verdict) -> bool:
     return any(piece.source == "screen" for piece in verdict.evidence)
 
 
+def is_limit_planned(verdict: Verdict, *, waits: bool) -> bool:
+    """Whether work continues after its limit: the monitor waits for that, or the agent continues by itself."""
+    return isinstance(verdict.turn_state, Limited) and (waits or verdict.turn_state.continues)
+
+
 def is_verifiable(said: Verdict) -> bool:
     """Whether the verifier has a word in it: a turn has ended, or all is over and nobody knows how."""
     return said.state == "completed" or is_out_of_sight(said)
