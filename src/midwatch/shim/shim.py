@@ -185,9 +185,8 @@ class Shim:
 
     def on_signal(self, number: int) -> None:
         if number in ENDINGS:
-            first = signal.SIGINT if number == signal.SIGINT else signal.SIGTERM
             why = requested_end(self.base, self.record["run"]) if number == signal.SIGTERM else ENDINGS[number]
-            self.stop(*why, first=first)
+            self.stop(*why, first=signal.SIGINT if number == signal.SIGINT else signal.SIGTERM)
         elif number == signal.SIGTSTP and self.suspended_at is None and self.status is None:
             self.suspended_by_us = True
             self.signal_tree(signal.SIGSTOP, again=True)
@@ -456,11 +455,9 @@ class Shim:
                 self.stopping = (state, cause, reason)
             return
         self.stopping = (state, cause, reason)
-        self.kill_at = now + KILL_AFTER
-        self.give_up_at = self.kill_at + GIVE_UP_AFTER
+        self.kill_at, self.give_up_at = now + KILL_AFTER, now + KILL_AFTER + GIVE_UP_AFTER
         self.notes.spool("stopping", state=state, reason=reason)
-        if not self.clearing:
-            ignore_os_errors(announce_end, self.base, self.record["run"], self.stopping)
+        ignore_os_errors(announce_end, self.base, self.record["run"], None if self.clearing else self.stopping)
         if first == signal.SIGINT:  # what a shell started in the background ignores it: TERM comes after
             self.term_at = now + TERM_AFTER
             self.signal_tree(signal.SIGINT, again=True)

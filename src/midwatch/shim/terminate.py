@@ -71,8 +71,13 @@ def write_stop(base: str, run: str) -> None:
     _write_ending(base, run, requested_end(base, run))
 
 
-def announce_end(base: str, run: str, ending: tuple[str, str, str]) -> None:
-    """The same of a shim, which knows why: it may be killed before its work has ended. Raises OSError."""
+def announce_end(base: str, run: str, ending: tuple[str, str, str] | None) -> None:
+    """The same of a shim, which knows why: it may be killed before its work has ended. Raises OSError.
+
+    Without an ending, only what an attempt left is ended, and that is no news.
+    """
+    if ending is None:
+        return
     found = read_stop(base, run)
     if found is None or found[0] != ending or not found[1][0]:  # else a stop is at it, and lives longer
         _write_ending(base, run, ending)
@@ -86,9 +91,9 @@ def withdraw_end(base: str, run: str) -> None:
 
 
 def _write_ending(base: str, run: str, ending: tuple[str, str, str]) -> None:
-    state, cause, reason = ending
+    state, cause, why = ending
     carrier = f"{os.getpid()}\t{procfs.start_time(os.getpid())}"
-    write_atomic(base + ".ending", f"{run}\t{state}\t{cause}\t{' '.join(reason.split())}\n{carrier}\n")
+    write_atomic(base + ".ending", f"{run}\t{state}\t{cause}\t{' '.join(why.split())}\n{carrier}\n")
 
 
 class ShimProcessTree:
