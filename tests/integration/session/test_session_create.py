@@ -124,3 +124,27 @@ def test_as_json_it_is_one_line(desk: Desk, office: Office) -> None:
     assert (done.json["status"], done.json["conversation"]) == ("running", row["claude_session_id_own"])
     assert (done.json["pane"], done.json["pid"]) == (row["pane"]["id"], row["pane"]["pid"])
     assert alive(office.box.pids("api")[0])
+
+
+def test_spawn_writes_a_row_only_if_it_is_asked_to(desk: Desk, office: Office) -> None:
+    office.spawned("plain")
+    assert not desk.path.exists()
+    done = office.box("spawn", "api", "--agent", "claude", "--socket", desk.socket, "--register", "--prompt", "work")
+    assert (done.code, done.out) == (0, "api\n"), done
+    assert desk.row()["status"] == "running"
+    assert list(desk.lines("list")) == ["api"]
+
+
+def test_a_session_that_is_registered_can_be_watched_as_well(desk: Desk, office: Office) -> None:
+    kept = ("--register", "--watch")
+    assert office.box("spawn", "api", "--agent", "claude", "--socket", desk.socket, "--prompt", "work", *kept).code == 0
+    assert desk.row()["status"] == "running"
+    assert office.box("why", "api.monitor", "--json").json["state"] == "working"
+    office.box("stop", "api")
+    assert office.box("wait", "api.monitor", "--json").json["state"] == "completed"
+
+
+def test_an_agent_without_a_terminal_has_no_row(office: Office) -> None:
+    done = office.box("spawn", "api", "--agent", "claude", "--register", "--headless", "--prompt", "work")
+    assert done.code == 2
+    assert "needs no row" in done.err

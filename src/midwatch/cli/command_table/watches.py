@@ -24,6 +24,7 @@ VERBS: dict[str, dict[str, object]] = {
             ("--verify", "CHECK", "what tells that the work is there when a turn has ended (see `midwatch verify`)"),
             ("--socket", "S", "tmux server: a name as for `tmux -L`, or the path of its socket"),
             ("--no-status-protocol", "", "do not ask the agent to report its state (OSC 7501)"),
+            ("--register", "", "write a row into the session registry, as `midwatch session create` does"),
             ("--headless", "", "without tmux: its non-interactive mode as a job, events in the log as they come"),
             ("--watch", "", "leave a monitor behind, as the job NAME.monitor, that watches to the end of the work"),
             *WATCHING,

@@ -20,7 +20,6 @@ from midwatch.registry import session_resume, sessions
 from midwatch.registry import store as registry_store
 from midwatch.registry.model import RUNNING, RegistryRow, iso
 from midwatch.registry.sessions import RegisteredSessions, RowStatus
-from midwatch.sessions import spawn as sessions_spawn
 from midwatch.sessions.agent_session import AgentSession
 from midwatch.tmux.sessions import TmuxSessions, tmux_session_name
 
@@ -29,7 +28,9 @@ HERMES = ".hermes"
 
 
 def create(options: Options) -> int:
-    wish, prompt = spawn.parse_request(options), spawn.prompt_text(options)
+    if options.flag("--headless"):
+        raise UsageError("--register is for a session; an agent without a terminal is a job, which needs no row")
+    wish, prompt, watch = spawn.parse_request(options), spawn.prompt_text(options), spawn.watch_arguments(options)
     if tmux_session_name(wish.name) != wish.name:
         raise UsageError(f"tmux would call it {tmux_session_name(wish.name)!r}: use letters, digits and _ + @ - alone")
     listed = face.open_registry(options, _registry_path(options))
@@ -41,11 +42,10 @@ def create(options: Options) -> int:
             f"it has ended, `midwatch session stop {wish.name}` ends it"
         )
     try:
-        job = sessions_spawn.start_conversation(listed.looker, wish)
+        job, session = spawn.start_session(listed.looker, wish, watch)
     except RefusedError as error:
         output.print_remark(str(error))
         return REFUSED
-    session = AgentSession(listed.looker, job.name, PATIENT)
     try:
         verdict = session.observe().verdict
         if code := _close_failed(job, verdict):

@@ -16,6 +16,7 @@ from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.policy import PATIENT
 from midwatch.core.redaction import redact
 from midwatch.jobs.job_directory import JobDirectory
+from midwatch.jobs.launch import JobSpec
 from midwatch.notifications import report_change
 from midwatch.sessions import monitor_job, spawn
 from midwatch.sessions.agent_session import AgentSession
@@ -30,10 +31,14 @@ READY = 60.0
 
 
 def main(options: Options) -> int:
+    if options.flag("--register"):
+        from midwatch.cli.commands import session_create
+
+        return session_create.create(options)
     looker = context.job_observer(options)
     wish, prompt = parse_request(options), prompt_text(options)
     try:
-        watch = _watch_arguments(options)
+        watch = watch_arguments(options)
         if options.flag("--headless"):
             return _spawn_headless(looker, wish, prompt, json=options.flag("--json"))
         return _spawn_session(looker, wish, prompt, watch, json=options.flag("--json"))
@@ -89,7 +94,7 @@ def prompt_text(options: Options) -> str:
     return text if options.flag("--headless") else sessions_text.clean_prompt(text)
 
 
-def _watch_arguments(options: Options) -> list[str] | None:
+def watch_arguments(options: Options) -> list[str] | None:
     """What a monitor that is left behind is given; None where none is wanted."""
     given = [flag for flag in ONLY_WATCHED if options.flag(flag)]
     if not options.flag("--watch"):
@@ -107,14 +112,8 @@ def _watch_arguments(options: Options) -> list[str] | None:
 def _spawn_session(
     looker: JobDirectory, wish: spawn.SpawnRequest, prompt: str, watch: list[str] | None, *, json: bool
 ) -> int:  # fmt: skip
-    if watch is not None:
-        monitor_job.await_last_monitor(looker, wish.name)
-        monitor_job.refuse_second_monitor(looker, monitor_job.job_name(wish.name), wish.name)
-    job = spawn.start_conversation(looker, wish)
-    session = AgentSession(looker, job.name, PATIENT)
+    job, session = start_session(looker, wish, watch)
     try:
-        if watch is not None and session.observe().verdict.cause != "not-started":
-            monitor_job.start_monitor(looker, job.name, watch, watched=job.name)
         code = deliver_prompt(session, prompt) if prompt else 0
         verdict = session.observe().verdict
     finally:
@@ -126,6 +125,20 @@ def _spawn_session(
         return verdict.exit_code or REFUSED
     print(output.as_json(verdict) if json else job.name)
     return code
+
+
+def start_session(
+    looker: JobDirectory, wish: spawn.SpawnRequest, watch: list[str] | None
+) -> tuple[JobSpec, AgentSession]:
+    """Start an agent, and the monitor that is left behind if one is wanted. RefusedError where nothing was started."""
+    if watch is not None:
+        monitor_job.await_last_monitor(looker, wish.name)
+        monitor_job.refuse_second_monitor(looker, monitor_job.job_name(wish.name), wish.name)
+    job = spawn.start_conversation(looker, wish)
+    session = AgentSession(looker, job.name, PATIENT)
+    if watch is not None and session.observe().verdict.cause != "not-started":
+        monitor_job.start_monitor(looker, job.name, watch, watched=job.name)
+    return job, session
 
 
 def deliver_prompt(session: AgentSession, prompt: str) -> int:
