@@ -34,8 +34,7 @@ from midwatch.system.wakeup_sources import WakeupSources
 
 LATE = 2.0
 """A wake-up later than this means that time was lost (suspend, SIGSTOP); lost time does not count."""
-RETRY_NOTICES = 60.0
-UNTOUCHED = ("abandoned", "not_found")
+RETRY_NOTICES, UNTOUCHED = 60.0, ("abandoned", "not_found")
 
 
 class SessionMonitor(SessionOutcomeTracker):
@@ -57,12 +56,9 @@ class SessionMonitor(SessionOutcomeTracker):
         self.last_check: tuple[object, Verdict] | None = None
         """A turn, and what its end was worth: the work is asked after once for each."""
         self.beat = LoopBeat()
-        name = subject.name
-        self.alarm = WakeupSources(
-            subject.directory,
-            frozenset(f"{name}.{suffix}" for suffix in ("status", "json", "watch", "halt", "limit")),
-            guest=guest,
-        )
+        told = ("status", "json", "watch", "halt", "limit")
+        files = frozenset(f"{subject.name}.{suffix}" for suffix in told)
+        self.alarm = WakeupSources(subject.directory, files, guest=guest)
         self.writing = FileWriteWatcher()
 
     def run(self, end: Callable[[Verdict], None]) -> Verdict:
@@ -206,11 +202,10 @@ class SessionMonitor(SessionOutcomeTracker):
     def resume_pane(self, view: TargetView, said: Verdict) -> Verdict | None:
         """The same for an agent that others started, in its own shell."""
         assert isinstance(self.subject, ForeignPane)
-        self.pane_resumes -= 1
-        count = f"{self.wanted.resumes - self.pane_resumes} of {self.wanted.resumes}"
-        self.say(said._replace(final=False, reason=f"{said.reason}; resuming it in its shell ({count})"))
-        if why := pane_resume.resume_in_shell(self.subject, self.is_asked):
-            return self.over(view, said._replace(reason=f"{said.reason}; not resumed: {why}"))
+        self.pane_resumes, total = self.pane_resumes - 1, self.wanted.resumes
+        self.say(pane_resume.announce(said, total - self.pane_resumes, total))
+        if (refused := pane_resume.resume_in_shell(self.subject, said, self.is_asked)) is not None:
+            return self.over(view, refused)
         self.idle_since, self.worked = None, True
         return None
 

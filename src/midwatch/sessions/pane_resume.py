@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from midwatch.core.verdict import Verdict
 from midwatch.sessions.limit_wait import READY
 from midwatch.sessions.prompting import recover, send
 from midwatch.sessions.prompting.model import PromptOutcome
@@ -21,8 +22,18 @@ RESTS = 35.0
 """Seconds to wait for a shell to be at rest: a person's last key counts for 30 s."""
 
 
-def resume_in_shell(subject: ForeignPane, stopped: Callable[[], bool]) -> str:
-    """Bring the agent back and tell it to go on. Returns why it is not back; empty where it is at work again."""
+def announce(said: Verdict, number: int, total: int) -> Verdict:
+    """What is said of a crash that is about to be mended."""
+    return said._replace(final=False, reason=f"{said.reason}; resuming it in its shell ({number} of {total})")
+
+
+def resume_in_shell(subject: ForeignPane, said: Verdict, stopped: Callable[[], bool]) -> Verdict | None:
+    """Bring the agent back and tell it to go on. None where it is at work again; else its crash, and why it is not."""
+    why = _resume(subject, stopped)
+    return said._replace(reason=f"{said.reason}; not resumed: {why}") if why else None
+
+
+def _resume(subject: ForeignPane, stopped: Callable[[], bool]) -> str:
     steps: list[str] = []
     until = time.monotonic() + RESTS
     while True:
