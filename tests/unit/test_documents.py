@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.cli.command_table import VERBS
-from midwatch.cli.parser import verb_usage
+from midwatch.cli.command_table import ALIASES, VERBS
+from midwatch.cli.help_text import verb_usage
 from midwatch.core.exit_codes import EXIT_CODES, NEXT, STILL_RUNNING
 from midwatch.core.presence import UNKNOWN
 from midwatch.core.verdict import FINAL, LIVE
@@ -119,6 +119,7 @@ def test_every_command_line_in_the_documents_is_one_that_is_understood() -> None
     seen = 0
     for page in pages():
         for verb, rest in re.findall(r"\bmidwatch ([a-z]+)((?: [^`\n#&|)$]*)?)", page.read_text()):
+            verb, *_ = ALIASES.get(verb, (verb,))  # noqa: PLW2901
             if verb not in VERBS:
                 continue
             seen += 1

@@ -33,27 +33,27 @@ def _slow_main(verb: str, rest: list[str]) -> int:
 
 
 def _run_verb(verb: str, rest: list[str]) -> int:
-    from midwatch.cli.command_table import VERBS
-    from midwatch.cli.parser import usage, verb_usage
+    from midwatch.cli.command_table import ALIASES, VERBS
     from midwatch.core.errors import MidwatchError, UsageError
 
     if verb in ("--help", "-h", "help"):
-        print(verb_usage(rest[0]) if rest and rest[0] in VERBS else usage())
-        return 0
+        return _print_help(ALIASES.get(rest[0], (rest[0],))[0] if rest else "")
     if verb in ("--version", "-V", "version"):
         from midwatch import __version__
 
         print(f"midwatch {__version__}")
         return 0
+    if verb in ALIASES:
+        verb, *meant = ALIASES[verb]
+        rest = [*meant, *rest]
     try:
         if verb not in VERBS:
-            from midwatch.cli.parser import _suggest_word
+            from midwatch.cli.parser import suggest_word
 
-            raise UsageError(f"there is no verb {verb!r}{_suggest_word(verb, list(VERBS))}")  # noqa: TRY301
+            raise UsageError(f"there is no verb {verb!r}{suggest_word(verb, [*VERBS, *ALIASES])}")  # noqa: TRY301
         before_command = rest[: rest.index("--")] if "--" in rest else rest
         if "--help" in before_command or "-h" in before_command:
-            print(verb_usage(verb))
-            return 0
+            return _print_help(verb)
         from midwatch.integrations.mqtt import broker_settings
 
         options = _parse_options(verb, rest)
@@ -78,6 +78,15 @@ def _run_verb(verb: str, rest: list[str]) -> int:
         return 125 if verb == "run" else 12
     except KeyboardInterrupt:
         return 130
+
+
+def _print_help(verb: str) -> int:
+    from midwatch.cli import help_text
+    from midwatch.cli.command_table import VERBS
+
+    width = help_text.help_width()
+    print(help_text.verb_usage(verb, width) if verb in VERBS else help_text.usage(width))
+    return 0
 
 
 def _format_advice(error: OSError) -> str:

@@ -67,7 +67,7 @@ def parse(verb: str, arguments: list[str]) -> Options:
         if not word.startswith("--") and len(word) > 2 and takes_value.get(word[:2]):  # noqa: PLR2004
             flag, equals, value = word[:2], "=", word[2:]
         if flag not in takes_value:
-            raise UsageError(f"{verb} has no option {flag}{_suggest_word(flag, list(takes_value))}")
+            raise UsageError(f"{verb} has no option {flag}{suggest_word(flag, list(takes_value))}")
         if takes_value[flag] and not equals:
             if not rest:
                 raise UsageError(f"{flag} needs a value")
@@ -83,47 +83,8 @@ def parse(verb: str, arguments: list[str]) -> Options:
     return found
 
 
-def _suggest_word(word: str, known: list[str]) -> str:
+def suggest_word(word: str, known: list[str]) -> str:
     import difflib  # only for an error
 
     near = difflib.get_close_matches(word, known, n=1)
     return f"; did you mean {near[0]}?" if near else ""
-
-
-def verb_usage(verb: str) -> str:
-    about = VERBS[verb]
-    lines = [
-        f"usage: midwatch {verb} {about['takes']}".rstrip(),
-        "",
-        f"{str(about['says'])[:1].upper()}{str(about['says'])[1:]}.",
-        "",
-    ]
-    table: tuple[tuple[str, str, str], ...] = about["options"]  # type: ignore[assignment]
-    for flag, placeholder, says in table:
-        lines.append(f"  {f'{flag} {placeholder}'.rstrip():<16} {says}")
-    if table:
-        lines.append("")
-    if "more" in about:
-        lines += [str(about["more"]), ""]
-    examples: tuple[str, ...] = about["examples"]  # type: ignore[assignment]
-    lines += ["Examples:" if len(examples) > 1 else "Example:", *(f"  {example}" for example in examples)]
-    return "\n".join(lines)
-
-
-def usage() -> str:
-    from midwatch import __version__
-
-    lines = [
-        f"midwatch {__version__}: keeps watch over the work that you start, and says truthfully how it ended",
-        "",
-        "usage: midwatch VERB [OPTIONS]; `midwatch VERB --help` tells more",
-        "",
-    ]
-    lines += [f"  {verb:<10} {about['says']}" for verb, about in VERBS.items() if about["says"]]
-    lines += [
-        "",
-        "Examples:",
-        "  midwatch run -d --name build -- make all    start it and go on",
-        "  midwatch wait build --json                  be told once, in one line, how it ended",
-    ]
-    return "\n".join(lines)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.cli.command_table import VERBS
+from midwatch.cli.command_table import ALIASES, VERBS
 from tests.conftest import Box, tool
 
 
@@ -30,8 +30,11 @@ def told(box: Box, line: str) -> tuple[str, list[str]]:
 
 VISIBLE = [verb for verb in VERBS if not verb.startswith("_")]
 ANSWERS: dict[str, tuple[str, list[str]]] = {
-    "": ("words", VISIBLE),
-    "help ": ("words", VISIBLE),
+    "": ("words", [*VISIBLE, *ALIASES]),
+    "help ": ("words", [*VISIBLE, *ALIASES]),
+    "kill al": ("words", ["alpha"]),
+    "follow ": ("words", ["alpha", "beta"]),
+    "follow -": ("words", ["--dir", "-n", "--raw", "--help"]),
     "ret": ("words", ["retry"]),
     "_": ("words", []),
     "wait ": ("words", ["alpha", "beta"]),

@@ -1,7 +1,6 @@
 import pytest
 
-from midwatch.cli.command_table import VERBS
-from midwatch.cli.parser import parse, usage, verb_usage
+from midwatch.cli.parser import parse
 from midwatch.core.errors import UsageError
 
 
@@ -49,12 +48,3 @@ def test_a_wrong_command_line_says_what_is_wrong(verb: str, arguments: list[str]
 def test_a_wrong_duration_names_its_option() -> None:
     with pytest.raises(UsageError, match="--timeout: 'soon' is not a duration"):
         parse("wait", ["a", "--timeout", "soon"]).seconds("--timeout")
-
-
-@pytest.mark.parametrize("verb", [verb for verb in VERBS if not verb.startswith("_")])
-def test_every_verb_has_help_with_an_example(verb: str) -> None:
-    text = verb_usage(verb)
-    assert text.startswith(f"usage: midwatch {verb}")
-    assert "Example" in text
-    assert f"  {verb}" in usage()
-    assert max(map(len, text.splitlines())) <= 110

@@ -2,9 +2,10 @@
 
 from midwatch.cli.command_table.common_options import DIR, SERVER, VERBATIM
 
+TITLE = "Agents"
 VERBS: dict[str, dict[str, object]] = {
     "answer": {
-        "says": "show the open dialog of an agent with its choices; select one of them",
+        "says": "show the open dialog of an agent, and select one of its choices",
         "takes": "NAME|=SESSION|%PANE [CHOICE] [OPTIONS]",
         "options": (
             ("--dialog", "ID", "only if the open dialog is this one, as `midwatch answer NAME --json` named it"),
@@ -19,7 +20,7 @@ VERBS: dict[str, dict[str, object]] = {
             "the dialog is shown and you are asked first, unless --dialog names it. The key is pressed only while\n"
             "exactly that dialog is on the screen: tmux compares its rows in the command that presses the key.\n"
             "Nothing is typed while a person types there, or where the choices cannot be read. The journal keeps who\n"
-            "selected what and when. An agent cannot answer its own dialogs. docs/guides/answer.md tells all.\n"
+            "selected what and when. An agent cannot answer its own dialogs. docs/guides/answer.md tells all.\n\n"
             "Exit code: 0 the dialog is shown, or was answered and is gone; 6 it is gone from the screen and other\n"
             "sources still tell of it; 7 no agent is there; 8 the key was pressed and the dialog is still open; 12\n"
             "nothing was selected; 130 you did not confirm."

@@ -2,9 +2,10 @@
 
 from midwatch.cli.command_table.common_options import DIR, SERVER
 
+TITLE = "Diagnosis and history"
 VERBS: dict[str, dict[str, object]] = {
     "show": {
-        "says": "tell what is known of a job: its record, its timeline, its earlier runs",
+        "says": "show the record, the timeline and the earlier runs of a job",
         "takes": "NAME [OPTIONS]",
         "options": (
             DIR,
@@ -16,7 +17,7 @@ VERBS: dict[str, dict[str, object]] = {
         "examples": ("midwatch show build", "midwatch show night -n 20", "midwatch show build --json"),
     },
     "events": {
-        "says": "tell what happened to all jobs, in order, and go on telling",
+        "says": "print what happened to all jobs, in order; follow with --follow",
         "takes": "[NAME…] [OPTIONS]",
         "options": (
             ("--since", "SEQ", "only what came after this number; each event has one"),
@@ -64,7 +65,7 @@ VERBS: dict[str, dict[str, object]] = {
         ),
     },
     "record": {
-        "says": "write down what is seen of an agent's pane, to be judged again",
+        "says": "record what is seen of an agent's pane, to be judged again",
         "takes": "%PANE [OPTIONS]",
         "options": (
             ("-o", "FILE", "write to this file, which must be new (default: standard output)"),
@@ -80,7 +81,7 @@ VERBS: dict[str, dict[str, object]] = {
         "examples": ("midwatch record %3 -o night.jsonl", "midwatch record %0 -L work --every 2s --for 10m -o t.jsonl"),
     },
     "replay": {
-        "says": "judge recorded evidence again, under another policy if asked, and show what changes",
+        "says": "judge recorded evidence again, also under another policy",
         "takes": "FILE|NAME [OPTIONS]",
         "options": (
             ("--policy", "P", "as if it had run under this policy: patient or strict"),
@@ -95,7 +96,7 @@ VERBS: dict[str, dict[str, object]] = {
         "more": (
             "FILE is a recording (`record`), lines of `events --json` or `show --json`, a spool, or - for standard\n"
             "input. NAME, where there is no such file, is a job: its last run. Each line tells when, what was given\n"
-            "and what is said now: = the same, ≠ another, ? the evidence does not tell.\n"
+            "and what is said now: = the same, ≠ another, ? the evidence does not tell.\n\n"
             "Exit code: 1 when a verdict is another than the one that was given, and no other policy was asked for;\n"
             "7 no such job; 12 the evidence cannot be read."
         ),

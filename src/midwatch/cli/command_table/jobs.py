@@ -4,6 +4,7 @@ from midwatch.cli.command_table.common_options import DIR, JSON, SERVER
 
 ENV = ("--env", "K=V", "set a variable for the work; K alone takes ours; may be repeated")
 
+TITLE = "Jobs"
 VERBS: dict[str, dict[str, object]] = {
     "run": {
         "says": "run a command as a job, watched by a shim",
@@ -28,7 +29,7 @@ VERBS: dict[str, dict[str, object]] = {
             ("--json", "", "say in JSON what became of it, as the last line"),
         ),
         "more": (
-            "T is seconds, or 90s, 15m, 2h.\n"
+            "T is seconds, or 90s, 15m, 2h.\n\n"
             "Exit code: the command's; 128 + signal; 124 timed out; 125 refused or stopped by Midwatch;\n"
             "126 or 127 could not be started."
         ),
@@ -39,7 +40,7 @@ VERBS: dict[str, dict[str, object]] = {
         ),
     },
     "wait": {
-        "says": "wait for jobs to end and for the outcome of sessions; print one line each",
+        "says": "wait for jobs and sessions; print one line each on how they ended",
         "takes": "NAME… [OPTIONS]",
         "options": (
             DIR,
@@ -59,9 +60,9 @@ VERBS: dict[str, dict[str, object]] = {
         "more": (
             "Returns on final states, and on stuck, waiting, limited and unknown. For a session it reports the\n"
             "outcome as `midwatch monitor` does, and takes no action: `completed` (or, by its check,\n"
-            "`incomplete`) when the turn has ended, `failed` when the turn failed.\n"
+            "`incomplete`) when the turn has ended, `failed` when the turn failed.\n\n"
             "With --dir D --policy strict it ends the wrapper of a step, and everything below it, when the step\n"
-            "is stuck or its time is up. Only this option does so; no variable and no settings file can.\n"
+            "is stuck or its time is up. Only this option does so; no variable and no settings file can.\n\n"
             "Exit code: 0 completed, 1 failed, 2 usage, 3 crashed, 4 stuck, 5 timeout, 6 incomplete,\n"
             "7 not found, 8 waiting for a person, 9 limited, 10 stopped, 11 abandoned, 12 unknown,\n"
             "13 --timeout ran out. Several names: the first that is not 0."
@@ -75,7 +76,7 @@ VERBS: dict[str, dict[str, object]] = {
         ),
     },
     "ls": {
-        "says": "list jobs, or agents in panes, each judged on the spot",
+        "says": "list jobs and sessions, or agents in panes, with their states",
         "takes": "[OPTIONS]",
         "options": (
             DIR,
@@ -121,7 +122,7 @@ VERBS: dict[str, dict[str, object]] = {
         "examples": ("midwatch stop build",),
     },
     "orphans": {
-        "says": "list what agents and jobs left running when they ended; with --stop, end it",
+        "says": "list what agents and jobs left running; with --stop, end it",
         "takes": "[NAME|PID…] [OPTIONS]",
         "options": (
             ("--stop", "", "end them, after you confirmed it on a terminal; NAME or PID say which"),
@@ -136,7 +137,7 @@ VERBS: dict[str, dict[str, object]] = {
             "record is gone. What belongs to a job or session that is alive is never listed.\n"
             "KIND: leftover; server (it listens on a socket); daemon (shared, as the agent's file says); midwatch.\n"
             "--stop without NAME or PID ends leftovers only. TERM, then KILL after 5 s; each process is checked by\n"
-            "its pid and start time. This command and what it was called from are never ended.\n"
+            "its pid and start time. This command and what it was called from are never ended.\n\n"
             "Exit code: 0 listed, or all ended; 7 something that was named is no orphan; 12 something could not be\n"
             "ended; 130 you did not confirm."
         ),
@@ -148,7 +149,7 @@ VERBS: dict[str, dict[str, object]] = {
         ),
     },
     "retry": {
-        "says": "run jobs again as they were: command, directory, --env, policy, retries, breaker",
+        "says": "run jobs again as they were",
         "takes": "NAME… [OPTIONS]",
         "options": (ENV, DIR, JSON),
         "more": "Detached, as with `run -d`. One that still runs is refused: stop it first.\n"
@@ -156,7 +157,7 @@ VERBS: dict[str, dict[str, object]] = {
         "examples": ("midwatch retry build", "midwatch retry build --env TOKEN=…"),
     },
     "adopt": {
-        "says": "watch work that somebody else started: a process, an agent in a pane, steps of a script's directory",
+        "says": "watch a process, a pane or a script that Midwatch did not start",
         "takes": "--pid P [OPTIONS] | %PANE [OPTIONS] | --dir D [STEP…] [OPTIONS]",
         "options": (
             ("--pid", "P", "the process; its children count as its work"),

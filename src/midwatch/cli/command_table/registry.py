@@ -1,8 +1,9 @@
 """Verbs about the list of sessions that people keep."""
 
+TITLE = "The session registry"
 VERBS: dict[str, dict[str, object]] = {
     "reconcile": {
-        "says": "compare the list of agent sessions with tmux and the agents' files, and make it true again",
+        "says": "correct the session registry by what tmux and the agents show",
         "takes": "[OPTIONS]",
         "options": (
             ("--once", "", "one pass (as without --watch, --subscribe and a card)"),
@@ -27,7 +28,7 @@ VERBS: dict[str, dict[str, object]] = {
             "id of its conversation has appeared: noted. D: the file of its conversation is gone: told only. Besides:\n"
             "duplicate, moved, exited, alive, elsewhere, shared, other, old (docs/guides/reconcile.md). Each is told\n"
             "once until it changes. Nothing is ended while a server cannot be asked or a process lives, and no\n"
-            "session is started, stopped or typed to. Exit code: 0, with or without drifts; 12 when tmux or the list\n"
+            "session is started, stopped or typed to.\n\nExit code: 0, with or without drifts; 12 when tmux or the list\n"
             "could not be read; 2 usage; 130 Ctrl-C."
         ),
         "examples": (

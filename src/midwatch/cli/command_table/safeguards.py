@@ -2,9 +2,10 @@
 
 from midwatch.cli.command_table.common_options import DIR
 
+TITLE = "Before work starts"
 VERBS: dict[str, dict[str, object]] = {
     "preflight": {
-        "says": "check before work what it will need: environments, services, commands, disk, variables",
+        "says": "check that environments, services, disk and variables are there",
         "takes": "[OPTIONS]",
         "options": (
             ("--fix", "", "run the configured fixes of what failed, then check again"),
@@ -14,13 +15,13 @@ VERBS: dict[str, dict[str, object]] = {
         "more": (
             "Built in: the project's .venv (Python, place, scripts, packages), disk space, tmux. The rest stands in\n"
             "midwatch.toml as [[check]]; what runs something needs `midwatch trust`.\n"
-            "docs/guides/preflight.md tells all.\n"
+            "docs/guides/preflight.md tells all.\n\n"
             "Exit code: 0 when all pass, 1 when one fails or could not be carried out."
         ),
         "examples": ("midwatch preflight", "midwatch preflight --fix", "midwatch preflight --json"),
     },
     "trust": {
-        "says": "let a project's midwatch.toml run its commands, or its list of sessions name tmux servers",
+        "says": "let a project's midwatch.toml run its commands",
         "takes": "[PATH] [OPTIONS]",
         "options": (
             ("--list", "", "the files that are trusted, and whether they still are what they were"),
@@ -36,7 +37,7 @@ VERBS: dict[str, dict[str, object]] = {
         "examples": ("midwatch trust", "midwatch trust --list", "midwatch trust --yes --json"),
     },
     "breaker": {
-        "says": "whether work may start under a key after failures in a row; open and close it by hand",
+        "says": "show, open or close the breaker that stops repeated failures",
         "takes": "[status] [KEY…] | reset KEY… | trip KEY… [OPTIONS]",
         "options": (
             ("--reason", "TEXT", "with trip: why, for whoever is refused"),
@@ -46,7 +47,7 @@ VERBS: dict[str, dict[str, object]] = {
         "more": (
             "`run --breaker KEY` is refused after 3 of failed, crashed, stuck, timeout in a row under KEY. 15 min\n"
             "later one trial is let through: success closes the breaker, failure makes it wait again. Both numbers\n"
-            "can be set in midwatch.toml. `trip` opens a breaker until it is `reset`.\n"
+            "can be set in midwatch.toml. `trip` opens a breaker until it is `reset`.\n\n"
             "Exit code of status: 0 when a run is let through now, 1 when it is not (any of several)."
         ),
         "examples": (

@@ -2,9 +2,10 @@
 
 from midwatch.cli.command_table.common_options import DIR, SERVER, VERBATIM
 
+TITLE = "Agents"
 VERBS: dict[str, dict[str, object]] = {
     "listen": {
-        "says": "read what the program in a pane of yours reports of itself (OSC 7501)",
+        "says": "read what the program in a pane reports of itself (OSC 7501)",
         "takes": "%PANE [OPTIONS]",
         "options": (
             ("--off", "", "stop reading"),
@@ -18,7 +19,7 @@ VERBS: dict[str, dict[str, object]] = {
         "examples": ("midwatch listen %3", "midwatch listen %3 -L work --off"),
     },
     "step": {
-        "says": "do one step of work in one blocking call: spawn, monitor, verify, parse, clean up; say what is next",
+        "says": "do one step of work in one call: spawn, monitor, verify, clean up",
         "takes": "NAME --agent A (--prompt T | --prompt-file F) [OPTIONS] [-- ARGS…]",
         "options": (
             ("--agent", "A", "claude, codex, opencode, gemini, qwen, agy or program (`midwatch agents` lists them)"),
@@ -45,7 +46,8 @@ VERBS: dict[str, dict[str, object]] = {
             "What is next (next_action) is proceed, retry or escalate, with the reason. A crash or a hang is begun\n"
             "again; a review with something left to mend, or not verified, is gone through again; all else that did\n"
             "not go well is for a person. After a limit it is up to you to retry. What the session showed last is\n"
-            "saved (output), and the session is always closed, also after Ctrl-C. Exit code: that of the last state\n"
+            "saved (output), and the session is always closed, also after Ctrl-C.\n\n"
+            "Exit code: that of the last state\n"
             "(0 completed, 1 failed, 3 crashed, 4 stuck, 5 timeout, 6 incomplete, 8 waiting, 9 limited, 10 stopped,\n"
             "12 nothing was started); 6 also if it completed but is not to be gone on with; 130 Ctrl-C."
         ),
@@ -56,7 +58,7 @@ VERBS: dict[str, dict[str, object]] = {
         ),
     },
     "verify": {
-        "says": "ask whether the work is there: idle is not done",
+        "says": "check that the result of the work is there",
         "takes": "CHECK [OPTIONS]",
         "options": (
             ("--name", "NAME", "of this job or session: in its directory, since it began"),
@@ -68,7 +70,8 @@ VERBS: dict[str, dict[str, object]] = {
         "more": (
             "CHECK is a command (exit code 0: it is there), file:GLOB (a file that is not empty, written since\n"
             "then), git:commit-since-start, sprint:KEY=done (sprint-status.yaml of BMAD) or bead:ID=closed\n"
-            "(.beads/issues.jsonl). What cannot be asked is not verified. Exit code: 0 verified, 6 not."
+            "(.beads/issues.jsonl). What cannot be asked is not verified.\n\n"
+            "Exit code: 0 verified, 6 not."
         ),
         "examples": (
             "midwatch verify 'make test'",
@@ -77,7 +80,7 @@ VERBS: dict[str, dict[str, object]] = {
         ),
     },
     "parse": {
-        "says": "read the log of a step with a small model, or by rules, and say what to do next",
+        "says": "read the log of a step, and say what to do next",
         "takes": "FILE --step STEP [--rules]",
         "options": (
             ("--step", "STEP", "what it is the log of: create, dev, auto, review or retro"),
@@ -88,7 +91,7 @@ VERBS: dict[str, dict[str, object]] = {
             "Prints status (SUCCESS, FAILURE, AMBIGUOUS), summary, next_action (proceed, retry, escalate), what is\n"
             "asked of this step alone, and `by`: model or rules. The last 150 lines count. The model is asked through\n"
             "$MIDWATCH_PARSE_COMMAND, else `[parse] command` of midwatch.toml, else `claude -p --model haiku`;\n"
-            "its answer is checked, it is asked twice at most, for 2 minutes each.\n"
+            "its answer is checked, it is asked twice at most, for 2 minutes each.\n\n"
             "Exit code: 0 it was read, whatever is next; 6 the model could not tell (escalate, with the reason);\n"
             "2 usage; 12 no such file, an empty one, or a command that is not trusted."
         ),
@@ -98,7 +101,7 @@ VERBS: dict[str, dict[str, object]] = {
         ),
     },
     "resume": {
-        "says": "start the agent of a session again, with exactly the conversation that it had",
+        "says": "start the agent of a session again, with its conversation",
         "takes": "NAME [OPTIONS]",
         "options": (
             ("--prompt", "T", "what to say to it then"),
@@ -115,7 +118,7 @@ VERBS: dict[str, dict[str, object]] = {
         "examples": ("midwatch resume api", "midwatch resume api --prompt 'the disk is free again; go on'"),
     },
     "send": {
-        "says": "type a prompt to an agent in a pane, if nobody minds, and see that it has arrived",
+        "says": "type a prompt to an agent, and confirm that it arrived",
         "takes": "TARGET [TEXT] [OPTIONS] | --again ID [TARGET] | --undelivered | --drop ID",
         "options": (
             ("--file", "F", "take the text from a file (- is standard input); it is then not visible in `ps`"),
@@ -131,7 +134,7 @@ VERBS: dict[str, dict[str, object]] = {
             ("--json", "", "one JSON line on standard output: what became of it, and how that is known"),
         ),
         "more": (
-            "TARGET is a pane (%3), a tmux session with one agent in it (=work), or the name of a session of ours.\n"
+            "TARGET is a pane (%3), a tmux session with one agent in it (=work), or the name of a session of ours.\n\n"
             "TEXT is one word to the shell: put it in quotes; else give --file.\n"
             "Nothing is typed unless the agent is at its prompt and its box is empty: not while it works, not into\n"
             "a dialog, not within 30 s of a person's last key in that pane. Control characters are taken out, tabs\n"
@@ -139,7 +142,8 @@ VERBS: dict[str, dict[str, object]] = {
             "(marks of direction, tags, characters without width but ZWJ and ZWNJ) is dropped, unless --verbatim.\n"
             "Delivered means that the agent's transcript, hook or state file has told so. What it does not take is\n"
             "taken out of its box again. What was typed or waited for in vain is kept, and shown by --undelivered, by\n"
-            "`why` and by `ls --panes`, until it arrives. Exit code: 0 delivered; 1 typed, but not taken; 6 gone, but\n"
+            "`why` and by `ls --panes`, until it arrives.\n\n"
+            "Exit code: 0 delivered; 1 typed, but not taken; 6 gone, but\n"
             "nothing proves that it arrived; 7 no such agent; 8 it waits for a person; 9 it hit a limit; 12 nothing\n"
             "was typed for another reason; 130 Ctrl-C. docs/guides/send.md tells what to do then."
         ),
@@ -151,7 +155,7 @@ VERBS: dict[str, dict[str, object]] = {
         ),
     },
     "session": {
-        "says": "the list of agent sessions that you keep: create, resume, stop, status, list, delegate, restore",
+        "says": "create, resume, stop and restore sessions of the registry",
         "takes": "create NAME | resume NAME | stop NAME | status [NAME] | list | delegate NAME | restore",
         "options": (
             ("--agent", "A", "create: which: claude, codex, opencode, gemini, qwen, agy"),
@@ -179,7 +183,7 @@ VERBS: dict[str, dict[str, object]] = {
             "Midwatch has not spawned; one that goes on is noted as running. stop marks the row first, then ends\n"
             "session and pane; what has ended already is no error. list shows the rows, status also where list and\n"
             "world differ (DRIFT). delegate gives a session that runs a task, waits for its turn, verifies, and exits\n"
-            "as `midwatch monitor` does. restore resumes what ended though nobody wanted it to: after a reboot, all.\n"
+            "as `midwatch monitor` does. restore resumes what ended though nobody wanted it to: after a reboot, all.\n\n"
             "Exit code: 0 done; 1 restore could not bring back all; 2 usage; 7 no such session in the list; 12 it\n"
             "could not be done or seen; of create those of `midwatch spawn`. docs/guides/session.md tells all."
         ),
@@ -191,7 +195,7 @@ VERBS: dict[str, dict[str, object]] = {
         ),
     },
     "notify": {
-        "says": "who is told what becomes of work, whether that works, and what is still undelivered",
+        "says": "show and test the channels of notifications",
         "takes": "[OPTIONS]",
         "options": (
             ("--test", "TEXT", "say this through every channel now, and tell what became of it"),
@@ -203,7 +207,7 @@ VERBS: dict[str, dict[str, object]] = {
             "Channels stand under [notify] in midwatch.toml (which needs `midwatch trust`) or in your own\n"
             "config.toml: `urls` for services that Apprise knows, `command` for a program, `level` for\n"
             "what is sent (needs-you, ended, all), `quiet` for quiet hours, `remind` for reminders.\n"
-            "docs/guides/notifications.md tells all.\n"
+            "docs/guides/notifications.md tells all.\n\n"
             "Exit code: 1 when a channel cannot be used, a test did not arrive, or something is still undelivered."
         ),
         "examples": ("midwatch notify", 'midwatch notify --test "is anybody there?"', "midwatch notify --pending"),

@@ -2,9 +2,10 @@
 
 from midwatch.cli.command_table.common_options import DIR, SERVER
 
+TITLE = "Teams of agents"
 VERBS: dict[str, dict[str, object]] = {
     "task": {
-        "says": "the tasks of a project, whoever keeps them: what is ready, what is in the way, who is at it",
+        "says": "list, add, start and close the tasks of a project",
         "takes": "[list | ready | show ID | add TITLE | start | block | reopen | close ID | note ID TEXT]",
         "options": (
             ("--status", "S", "list: only these: open, in_progress, blocked, deferred, closed, or all"),
@@ -35,7 +36,7 @@ VERBS: dict[str, dict[str, object]] = {
         ),
     },
     "ready": {
-        "says": "is an agent's pane ready for a message? If not, why; and bring it there, where that may be done",
+        "says": "say whether an agent can take a message, and why not",
         "takes": "TARGET [--recover] | --session S [--any] [OPTIONS]",
         "options": (
             ("--recover", "", "send our own draft, wake a suspended agent, resume one that ended; then look again"),
@@ -49,7 +50,7 @@ VERBS: dict[str, dict[str, object]] = {
             "TARGET is a pane (%3), a tmux session with one agent in it (=work), or the name of a session of ours.\n"
             "Ready is only an agent that is seen at its prompt, with nothing in its box and nobody in its pane.\n"
             "--recover never touches the pane that you are in, never answers a dialog, and leaves a draft that is not\n"
-            "ours as it is. Each step is said on standard error, with why. Exit code: 0 ready (with --session: at\n"
+            "ours as it is. Each step is said on standard error, with why.\n\nExit code: 0 ready (with --session: at\n"
             "least one is); 7 no agent there; 8 it waits for a person; 9 it hit a limit; 12 not ready for another\n"
             "reason. docs/guides/ready.md tells more."
         ),
@@ -61,7 +62,7 @@ VERBS: dict[str, dict[str, object]] = {
         ),
     },
     "watchdog": {
-        "says": "wake the agent that leads others, when there is something to do; start, stop, status, run",
+        "says": "prompt an idle controller agent when there is something to do",
         "takes": "start | stop | status | run --session S [OPTIONS]",
         "options": (
             ("--session", "S", "the tmux session that is watched, by its exact name"),
@@ -84,7 +85,7 @@ VERBS: dict[str, dict[str, object]] = {
             "controller gets a message when a task became ready or blocked, loops are due, a report is unread, a\n"
             "worker came to rest; the same again after 1, 2, 4 … intervals, at most hourly. Never while it works,\n"
             "while a dialog is open, while you are in its pane, or while the last message is unread. The watchdog\n"
-            "assigns, claims and closes nothing. What fails is logged and tried again. Exit code of status: 0 while\n"
+            "assigns, claims and closes nothing. What fails is logged and tried again.\n\nExit code of status: 0 while\n"
             "it runs, else 7; of run: 0, 130 or 143; 12 when it cannot begin."
         ),
         "examples": (
@@ -94,7 +95,7 @@ VERBS: dict[str, dict[str, object]] = {
         ),
     },
     "quality": {
-        "says": "have finished work reviewed: companions of tasks, and what their three loops found",
+        "says": "have finished tasks reviewed, and record what was found",
         "takes": "[due | ensure | record ID LOOP [TEXT] | close ID] [OPTIONS]",
         "options": (
             ("--beads", "A,B", "with due and ensure: these tasks (default: those in progress or with a companion)"),
@@ -119,7 +120,7 @@ VERBS: dict[str, dict[str, object]] = {
         ),
     },
     "mail": {
-        "says": "messages between agents: plain files that stay until they are read",
+        "says": "send and read messages between agents",
         "takes": "[inbox] | send --to W --subject S TEXT | show ID… | ack ID… [OPTIONS]",
         "options": (
             ("--to", "W", "send: whom; inbox: only what is for them"),
@@ -146,7 +147,7 @@ VERBS: dict[str, dict[str, object]] = {
         ),
     },
     "handoff": {
-        "says": "hand a task over: the report goes to mail, a ping to the controller's pane",
+        "says": "hand a task over: a report by mail, a ping to the controller",
         "takes": "--task ID --status TEXT [--report FILE] [OPTIONS]",
         "options": (
             ("--task", "ID", "the task"),
@@ -163,7 +164,7 @@ VERBS: dict[str, dict[str, object]] = {
             "The controller is the one given, else $MIDWATCH_CONTROLLER, else the one that the watchdog of this tmux\n"
             "session has found, else the only other pane of it that has the word controller in its title.\n"
             "The ping is never typed into a dialog, a turn or a draft. One that could not be delivered is no error:\n"
-            "the report is in the mail, and the watchdog tells of it. Exit code: 0 the report is in the mail."
+            "the report is in the mail, and the watchdog tells of it.\n\nExit code: 0 the report is in the mail."
         ),
         "examples": (
             "midwatch handoff --task bd-1 --status done --report report.md",

@@ -2,9 +2,10 @@
 
 from midwatch.cli.command_table.common_options import DIR, JSON, SERVER
 
+TITLE = "Set up and learn"
 VERBS: dict[str, dict[str, object]] = {
     "agents": {
-        "says": "what is known of each coding agent, and how well its screens are read",
+        "says": "list the known agents; test how well their screens are read",
         "takes": "list | classify --agent A [--facts F] SCREEN | test DIR",
         "options": (
             ("--agent", "A", "the agent whose screen it is"),
@@ -23,14 +24,14 @@ VERBS: dict[str, dict[str, object]] = {
         ),
     },
     "doctor": {
-        "says": "check what Midwatch needs, and which agents are newer than any it was tested with",
+        "says": "check what Midwatch needs, and which agents it was tested with",
         "takes": "[OPTIONS]",
         "options": (DIR, ("--all", "", "look at the agents of all tmux servers"), *SERVER, JSON),
         "more": "Exit code: 1 when something is wrong, as wherever `run` would refuse to start; warnings do not count.",
         "examples": ("midwatch doctor", "midwatch doctor --all --json"),
     },
     "init": {
-        "says": "write a commented midwatch.toml for this project, or your first notification channel",
+        "says": "write a commented midwatch.toml, or your first notification channel",
         "takes": "[--notify URL] [OPTIONS]",
         "options": (
             ("--notify", "URL", "write your own config.toml instead, with this service, such as ntfy://TOPIC"),
@@ -39,12 +40,13 @@ VERBS: dict[str, dict[str, object]] = {
         ),
         "more": (
             "Finds the agents that are installed, the command that runs the tests, and who keeps the tasks.\n"
-            "Asks nothing, runs nothing, and never changes a file that is there. Exit code: 12 then."
+            "Asks nothing, runs nothing, and never changes a file that is there.\n\n"
+            "Exit code: 12 then."
         ),
         "examples": ("midwatch init", "midwatch init --dry-run", "midwatch init --notify ntfy://a-long-secret-topic"),
     },
     "hooks": {
-        "says": "have coding agents report each step of a turn to Midwatch, or stop that",
+        "says": "have agents report each step of a turn to Midwatch, or stop that",
         "takes": "[list | add [AGENT…] | remove [AGENT…]] [OPTIONS]",
         "options": (("--json", "", "one JSON line per agent on standard output"),),
         "more": (
@@ -52,18 +54,19 @@ VERBS: dict[str, dict[str, object]] = {
             "projects). Other entries stay. What was there is kept beside it as FILE.midwatch.bak. An agent\n"
             "that runs must be started again. Without AGENT it is done for each agent that is installed.\n"
             "remove takes out only what add put in. Midwatch also works without hooks, from the agent's state\n"
-            "file, transcript and screen. Exit code: 1 when a file could not be changed, which is then as it was."
+            "file, transcript and screen.\n\n"
+            "Exit code: 1 when a file could not be changed, which is then as it was."
         ),
         "examples": ("midwatch hooks", "midwatch hooks add", "midwatch hooks remove codex"),
     },
     "demo": {
-        "says": "watch four real jobs end, fail, hang and work in silence (under 20 s)",
+        "says": "watch four jobs end, fail, hang and work in silence (20 s)",
         "takes": "",
         "options": (),
         "examples": ("midwatch demo",),
     },
     "completion": {
-        "says": "print a script with which a shell completes verbs, flags, jobs and panes",
+        "says": "print the script of completion for a shell",
         "takes": "bash | zsh | fish",
         "options": (),
         "more": (

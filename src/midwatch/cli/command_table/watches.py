@@ -10,9 +10,10 @@ WATCHING = (
     ("--stale", "T", "suspected after this long without progress (default 10m)"),
     ("--grace", "T", "stuck when a suspicion has lasted this long (default 30s)"),
 )
+TITLE = "Agents"
 VERBS: dict[str, dict[str, object]] = {
     "spawn": {
-        "says": "start a coding agent in a tmux session of its own, and give it a prompt",
+        "says": "start a coding agent in its own tmux session, with a prompt",
         "takes": "NAME --agent A [OPTIONS] [-- ARGS…]",
         "options": (
             ("--agent", "A", "claude, codex, opencode, gemini, qwen, agy or program (`midwatch agents` lists them)"),
@@ -34,10 +35,10 @@ VERBS: dict[str, dict[str, object]] = {
         "more": (
             "The agent runs under the shim: its pid, exit code and end are known, whatever becomes of tmux. What it\n"
             "shows is in `midwatch logs NAME`, `tmux attach -t =NAME` shows it as it is, and the pane stays when it\n"
-            "has ended. With --prompt-file the prompt stands on no command line. ARGS go to the agent as they are.\n"
+            "has ended. With --prompt-file the prompt stands on no command line. ARGS go to the agent as they are.\n\n"
             "Exit code: 0 started, and the prompt (if any) has arrived; 6 the prompt was sent but nothing proves it;\n"
             "7 it ended before its prompt; 8 a dialog is in the way of the prompt; 125 nothing was started;\n"
-            "127 there is no such program; 130 Ctrl-C before the prompt: it runs without.\n"
+            "127 there is no such program; 130 Ctrl-C before the prompt: it runs without.\n\n"
             "With --agent program, ARGS are the command of any other program. It is judged by what it reports of\n"
             "itself (OSC 7501), else as a job."
         ),
@@ -49,7 +50,7 @@ VERBS: dict[str, dict[str, object]] = {
         ),
     },
     "monitor": {
-        "says": "watch a session in one blocking call; say what became of it, and bring it back if told to",
+        "says": "watch a session until its turn ends; resume it if told to",
         "takes": "NAME|=SESSION|%PANE [OPTIONS]",
         "options": (
             ("-d", "", "leave the monitor behind as a job (NAME.monitor), which watches to the end of the work"),
@@ -98,7 +99,7 @@ VERBS: dict[str, dict[str, object]] = {
             "crashed with no resume left, or was stopped. -d does that in a job; for a session of ours with\n"
             "--on-limit wait --resume 3, unless told otherwise. That job is `completed` when the watch came to its\n"
             "end; its log and `wait NAME.monitor` tell what became of the session. After a reboot,\n"
-            "`midwatch session restore` brings back the session and the job.\n"
+            "`midwatch session restore` brings back the session and the job.\n\n"
             "Exit code: 0 completed, 1 failed, 3 crashed, 4 stuck, 6 incomplete, 7 not found, 8 waiting, 9 limited,\n"
             "10 stopped, 11 abandoned, 12 unknown."
         ),
@@ -110,7 +111,7 @@ VERBS: dict[str, dict[str, object]] = {
         ),
     },
     "limit": {
-        "says": "what happens when the limit of a session ends; cancel that it is continued then",
+        "says": "say what happens when a session's limit ends, or cancel that",
         "takes": "NAME [--cancel | --continue]",
         "options": (
             ("--cancel", "", "its monitor reports limits from now on, and has the session continue after none"),
@@ -121,7 +122,7 @@ VERBS: dict[str, dict[str, object]] = {
         "more": (
             "A monitor with --on-limit wait (such as those of `spawn --watch` and `monitor -d`) tells the agent to go\n"
             "on when its limit is over, 10 times at most (--continues). `ls` shows when: `continues 03:10`.\n"
-            "An agent that continues by itself is left to do so; this verb cannot stop that, `midwatch stop` can.\n"
+            "An agent that continues by itself is left to do so; this verb cannot stop that, `midwatch stop` can.\n\n"
             "Exit code: 0; 7 there is no such session; 12 it is none."
         ),
         "examples": ("midwatch limit api", "midwatch limit api --cancel"),

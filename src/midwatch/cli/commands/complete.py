@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 
-from midwatch.cli.command_table import VERBS
+from midwatch.cli.command_table import ALIASES, VERBS
 from midwatch.cli.parser import Options
 from midwatch.config import paths, sentinel_files
 from midwatch.config.model import WAYS
@@ -49,10 +49,10 @@ def find_completions(line: list[str]) -> tuple[str, Words]:
     """The kind of what may stand in place of the last word of a line, and the words that may."""
     *before, current = line
     if before in ([], ["help"]):
-        return "words", _filter_by_prefix(
-            [(verb, str(about["says"])) for verb, about in VERBS.items() if about["says"]], current
-        )
-    return _Line(before, current).answer() if before[0] in VERBS else ("words", [])
+        verbs = [(verb, str(about["says"])) for verb, about in VERBS.items() if about["says"]]
+        verbs += [(alias, f"the same as `{' '.join(meant)}`") for alias, meant in ALIASES.items()]
+        return "words", _filter_by_prefix(verbs, current)
+    return _Line(before, current).answer() if before[0] in VERBS or before[0] in ALIASES else ("words", [])
 
 
 def _filter_by_prefix(words: Words, current: str) -> Words:
@@ -85,11 +85,11 @@ class _Line:
     """A command line as far as it has been typed: the flags given, the words given, and where the cursor is."""
 
     def __init__(self, before: list[str], current: str) -> None:
-        self.verb, self.current = before[0], current
+        (self.verb, *meant), self.current = ALIASES.get(before[0], (before[0],)), current
         table: tuple[tuple[str, str, str], ...] = VERBS[self.verb]["options"]  # type: ignore[assignment]
         self.takes = {flag: placeholder for flag, placeholder, _ in table}
         self.says = {flag: says for flag, _, says in table} | {"--help": "tell what it does and what it takes"}
-        self.given: dict[str, str] = {}
+        self.given = dict.fromkeys(meant, "")
         self.words: list[str] = []
         self.open_flag = ""
         """A flag whose value is being typed."""
