@@ -24,7 +24,8 @@ def help_width() -> int:
 def verb_usage(verb: str, width: int = WIDEST) -> str:
     about = VERBS[verb]
     says = str(about["says"])
-    lines = [*_format_forms(verb, str(about["takes"]), width), "", *fill_paragraphs(f"{says[:1].upper()}{says[1:]}.", width), ""]
+    lines = [*_format_forms(verb, str(about["takes"]), width), ""]
+    lines += [*fill_paragraphs(f"{says[:1].upper()}{says[1:]}.", width), ""]
     table: tuple[tuple[str, str, str], ...] = about["options"]  # type: ignore[assignment]
     for flag, placeholder, text in table:
         lines += _fill_column(f"  {flag} {placeholder}".rstrip(), text, FLAG_COLUMN, width)
@@ -34,7 +35,8 @@ def verb_usage(verb: str, width: int = WIDEST) -> str:
     if others := format_aliases(verb):
         lines += [others, ""]
     examples: tuple[str, ...] = about["examples"]  # type: ignore[assignment]
-    lines += ["Examples:" if len(examples) > 1 else "Example:", *(_break_example(example, width) for example in examples)]
+    lines += ["Examples:" if len(examples) > 1 else "Example:"]
+    lines += [_break_example(example, width) for example in examples]
     return "\n".join(lines)
 
 
@@ -66,9 +68,8 @@ def _split_outside(text: str, separator: str, quotes: str) -> list[str]:
     """The parts of a text, where a separator within quotes or brackets does not count."""
     parts: list[str] = []
     for part in text.split(separator):
-        if parts and any(parts[-1].count(quote) % 2 for quote in quotes):
-            parts[-1] += separator + part
-        elif parts and parts[-1].count("(") > parts[-1].count(")"):
+        before = parts[-1] if parts else ""
+        if any(before.count(quote) % 2 for quote in quotes) or before.count("(") > before.count(")"):
             parts[-1] += separator + part
         else:
             parts.append(part)

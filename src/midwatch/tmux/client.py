@@ -22,6 +22,7 @@ from midwatch.tmux.codec import commands
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
+    from typing import NoReturn
 else:
     import _signal as signal  # `signal` itself builds enums at import
 
@@ -134,6 +135,18 @@ def run_client(
     if not may_connect(place, starting=starting):
         return ClientResult(b"", f"no server running on {place}", late=False)
     return _run_command([tmux, "-u", "-S", place, *words], deadline, client_environment(whole=starting), text)
+
+
+def become_client(place: str, words: list[str]) -> NoReturn:
+    """Become a client at our own terminal, for the person who sits there.
+
+    UnsafeServerError where that server is refused, OSError where none is or the client cannot be started.
+    """
+    if not may_connect(place):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), place)
+    os.execvpe(  # noqa: S606
+        PROGRAM, [PROGRAM, "-S", place, *words], without_secrets(client_environment(whole=True))
+    )  # fmt: skip
 
 
 def is_installed() -> bool:

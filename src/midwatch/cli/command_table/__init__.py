@@ -12,16 +12,17 @@ from midwatch.cli.command_table import (
     registry,
     safeguards,
     sessions,
+    steps,
     swarm,
     system,
     watches,
 )
 
-MODULES = (jobs, watches, sessions, dialogs, swarm, registry, safeguards, history, system)
+MODULES = (jobs, watches, sessions, dialogs, swarm, registry, steps, safeguards, history, system)
 """In the order in which people read them; those with the same title are one group."""
 TITLES = tuple(dict.fromkeys([module.TITLE for module in MODULES]))
 GROUPS: tuple[tuple[str, dict[str, dict[str, object]]], ...] = tuple([
-    (title, {verb: about for module in MODULES if module.TITLE == title for verb, about in module.VERBS.items()})
+    (title, {verb: about for module in MODULES if title == module.TITLE for verb, about in module.VERBS.items()})
     for title in TITLES
 ])  # fmt: skip
 VERBS = {verb: about for _, verbs in GROUPS for verb, about in verbs.items()}

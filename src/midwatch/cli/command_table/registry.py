@@ -28,7 +28,8 @@ VERBS: dict[str, dict[str, object]] = {
             "id of its conversation has appeared: noted. D: the file of its conversation is gone: told only. Besides:\n"
             "duplicate, moved, exited, alive, elsewhere, shared, other, old (docs/guides/reconcile.md). Each is told\n"
             "once until it changes. Nothing is ended while a server cannot be asked or a process lives, and no\n"
-            "session is started, stopped or typed to.\n\nExit code: 0, with or without drifts; 12 when tmux or the list\n"
+            "session is started, stopped or typed to.\n\n"
+            "Exit code: 0, with or without drifts; 12 when tmux or the list\n"
             "could not be read; 2 usage; 130 Ctrl-C."
         ),
         "examples": (

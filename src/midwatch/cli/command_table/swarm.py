@@ -85,7 +85,8 @@ VERBS: dict[str, dict[str, object]] = {
             "controller gets a message when a task became ready or blocked, loops are due, a report is unread, a\n"
             "worker came to rest; the same again after 1, 2, 4 … intervals, at most hourly. Never while it works,\n"
             "while a dialog is open, while you are in its pane, or while the last message is unread. The watchdog\n"
-            "assigns, claims and closes nothing. What fails is logged and tried again.\n\nExit code of status: 0 while\n"
+            "assigns, claims and closes nothing. What fails is logged and tried again.\n\n"
+            "Exit code of status: 0 while\n"
             "it runs, else 7; of run: 0, 130 or 143; 12 when it cannot begin."
         ),
         "examples": (
