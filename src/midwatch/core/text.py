@@ -19,6 +19,7 @@ SIGNALS = {
 """Linux numbers. The signal module would build its enums at every start of a hot verb."""
 
 MINUTE = 60
+TEN, THOUSAND = 10, 1000
 FEW = 10
 """Lines that are shown of many of one kind."""
 
@@ -42,6 +43,16 @@ def format_duration(seconds: float) -> str:
     if minutes < MINUTE:
         return f"{minutes}m {rest:02d}s" if rest else f"{minutes}m"
     return f"{minutes // MINUTE}h {minutes % MINUTE:02d}m"
+
+
+def format_size(size: int) -> str:
+    """Bytes for people: 812 B, 4.2 kB, 13 MB."""
+    amount = float(size)
+    for unit in ("B", "kB", "MB"):
+        if amount < THOUSAND:
+            return f"{amount:.1f} {unit}" if unit != "B" and amount < TEN else f"{amount:.0f} {unit}"
+        amount /= THOUSAND
+    return f"{amount:.1f} GB"
 
 
 def visible(text: str) -> str:

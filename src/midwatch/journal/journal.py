@@ -23,6 +23,7 @@ from midwatch.core.event import Event
 from midwatch.core.text import visible
 from midwatch.journal import codec as journal_codec
 from midwatch.journal import journal_database, spool_reader
+from midwatch.journal.journal_database import to_moment, to_number, to_text
 from midwatch.journal.spool_reader import SpoolBatch, SpoolPosition
 
 TYPE_CHECKING = False
@@ -91,16 +92,12 @@ class Journal:
 
     def take_in(self) -> None:
         """Everything that stands whole in the spools, and nothing twice."""
-        while self._ask(self._take_some):
+        while self.ask(self._take_some):
             pass
 
     def _take_some(self, base: sqlite3.Connection) -> bool:
         """One batch. Returns whether there may be more."""
-        known = {
-            _to_text(file): SpoolPosition(*map(_to_number, place))
-            for file, *place in base.execute("SELECT file, inode, size, offset FROM spools")
-        }
-        known |= self._not_removed
+        known = _read_positions(base) | self._not_removed
         room, all_taken = BATCH, list[SpoolBatch]()
         for file in spool_reader.grown_files(self.directory, known):
             before = known.get(file, spool_reader.START)
@@ -124,28 +121,32 @@ class Journal:
         self, base: sqlite3.Connection, new: Sequence[Event], read: list[SpoolBatch], over: list[SpoolBatch]
     ) -> None:
         """Events and how far they were read, in one transaction; on the disk before a spool may go."""
-        with _transaction(base, lasting=bool(over)):
+        with transaction(base, lasting=bool(over)):
             base.executemany(TAKE, [event[:6] for event in new])
             # Also for those that go: so this is never an empty transaction, which would wait for no disk.
             far = [(taken.file, *taken.place) for taken in read]
             base.executemany("INSERT OR REPLACE INTO spools VALUES (?, ?, ?, ?)", far)
             base.executemany("DELETE FROM spools WHERE file = ?", [(taken.file,) for taken in over])
 
+    def spool_positions(self) -> dict[str, SpoolPosition]:
+        """How far each spool was read."""
+        return self.ask(_read_positions)
+
     def add(self, *events: Event) -> None:
         """Remember events that are in no spool."""
 
         def do(base: sqlite3.Connection) -> None:
-            with _transaction(base, lasting=True):
+            with transaction(base, lasting=True):
                 base.executemany(TAKE, [event[:6] for event in events])
 
-        self._ask(do)
+        self.ask(do)
 
     # Telling
 
     def newest(self) -> int:
         """The highest number given so far."""
         asked = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence"  # one made anew has events yet to come
-        return self._ask(lambda base: _to_number(base.execute(asked).fetchone()[0]))
+        return self.ask(lambda base: to_number(base.execute(asked).fetchone()[0]))
 
     def after(self, since: int, names: Sequence[str] = (), most: int = 1000, kind: str = "") -> list[Event]:
         """The next events beyond a number, at most so many, of all names or of some, of all kinds or of one.
@@ -155,26 +156,26 @@ class Journal:
         """
 
         def do(base: sqlite3.Connection) -> list[Event]:
-            with _transaction(base, lasting=False):
+            with transaction(base, lasting=False):
                 where = f"seq > ? {_condition(names, kind)} ORDER BY seq LIMIT ?"
                 return _select_events(base, where, since, *names, *filter(None, [kind]), most)
 
-        return self._ask(do)
+        return self.ask(do)
 
     def last(self, count: int, names: Sequence[str] = (), kind: str = "") -> list[Event]:
         where = f"true {_condition(names, kind)} ORDER BY seq DESC LIMIT ?"
-        return self._ask(lambda base: _select_events(base, where, *names, *filter(None, [kind]), count))[::-1]
+        return self.ask(lambda base: _select_events(base, where, *names, *filter(None, [kind]), count))[::-1]
 
     def runs(self, name: str) -> dict[str, float]:
         """All runs of a name, each with the time of its first event."""
         asked = "SELECT run, min(at) FROM events WHERE name = ? AND event != ? GROUP BY run ORDER BY min(seq)"
         known = name, journal_codec.CHANGED  # also of a row of a registry with the name of a job, which has no run
-        return self._ask(lambda base: {_to_text(run): _to_moment(at) for run, at in base.execute(asked, known)})
+        return self.ask(lambda base: {to_text(run): to_moment(at) for run, at in base.execute(asked, known)})
 
     def of_run(self, name: str, run: str) -> list[Event]:
         """The events of one run, as its shim counted them; what others noted stands where it came in."""
         where = "run = ? AND name = ? ORDER BY seq"
-        return self._ask(lambda base: _select_events(base, where, run, name))
+        return self.ask(lambda base: _select_events(base, where, run, name))
 
     def of_kinds(self, kinds: Sequence[str], since: float, runs: Sequence[str] = ()) -> list[Event]:
         """Events of some kinds, of all runs that anything was noted of since a moment (wall clock), and of those named.
@@ -184,11 +185,11 @@ class Journal:
         marks = ", ".join("?" * len(kinds)), ", ".join("?" * len(runs))
         recent = f"run IN (SELECT run FROM events WHERE at >= ?) OR run IN ({marks[1]})"  # noqa: S608  # marks alone
         where = f"event IN ({marks[0]}) AND run != '' AND ({recent}) ORDER BY seq"
-        return self._ask(lambda base: _select_events(base, where, *kinds, since, *runs))
+        return self.ask(lambda base: _select_events(base, where, *kinds, since, *runs))
 
     # The database
 
-    def _ask(self, do: Callable[[sqlite3.Connection], Answer]) -> Answer:
+    def ask(self, do: Callable[[sqlite3.Connection], Answer]) -> Answer:
         """Every question comes through here. If the journal is damaged, it is put aside and the new one is asked."""
         try:
             return do(self._base())
@@ -255,7 +256,7 @@ class Journal:
 
 
 @contextlib.contextmanager
-def _transaction(base: sqlite3.Connection, *, lasting: bool) -> Iterator[None]:
+def transaction(base: sqlite3.Connection, *, lasting: bool) -> Iterator[None]:
     """One transaction. With ``lasting`` it is on the disk when this is over."""
     base.execute(f"PRAGMA synchronous = {'FULL' if lasting else 'NORMAL'}")
     base.execute("BEGIN IMMEDIATE")
@@ -268,6 +269,11 @@ def _transaction(base: sqlite3.Connection, *, lasting: bool) -> Iterator[None]:
         raise
 
 
+def _read_positions(base: sqlite3.Connection) -> dict[str, SpoolPosition]:
+    asked = "SELECT file, inode, size, offset FROM spools"
+    return {to_text(file): SpoolPosition(*map(to_number, place)) for file, *place in base.execute(asked)}
+
+
 def _condition(names: Sequence[str], kind: str) -> str:
     return (f"AND name IN ({', '.join('?' * len(names))})" if names else "") + (" AND event = ?" if kind else "")
 
@@ -278,24 +284,3 @@ def _select_events(base: sqlite3.Connection, where: str, *values: object) -> lis
         return [journal_codec.event_from_row(row) for row in base.execute(asked, values)]
     except FormatError as error:
         raise journal_database.DamagedError(str(error)) from error
-
-
-# What a damaged file may hold in the place of a value
-
-
-def _to_number(found: object) -> int:
-    if type(found) is not int or not 0 <= found < 1 << 63:
-        raise journal_database.DamagedError(f"{found!r:.20} is no number")
-    return found
-
-
-def _to_moment(found: object) -> float:
-    if type(found) is not float or not abs(found) < journal_codec.LATEST:
-        raise journal_database.DamagedError(f"{found!r:.20} is no time")
-    return found
-
-
-def _to_text(found: object) -> str:
-    if type(found) is not str:
-        raise journal_database.DamagedError(f"{found!r:.20} is no text")
-    return found

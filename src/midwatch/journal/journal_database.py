@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 
 from midwatch.core.errors import RefusedError
+from midwatch.journal import codec as journal_codec
 from midwatch.system import file_locks
 
 FILE = "journal.sqlite"
@@ -193,3 +194,24 @@ def _hold_lock(directory: str, how: int) -> Iterator[int]:
         yield fd
     finally:
         os.close(fd)
+
+
+# What a damaged file may hold in the place of a value
+
+
+def to_number(found: object) -> int:
+    if type(found) is not int or not 0 <= found < 1 << 63:
+        raise DamagedError(f"{found!r:.20} is no number")
+    return found
+
+
+def to_moment(found: object) -> float:
+    if type(found) is not float or not abs(found) < journal_codec.LATEST:
+        raise DamagedError(f"{found!r:.20} is no time")
+    return found
+
+
+def to_text(found: object) -> str:
+    if type(found) is not str:
+        raise DamagedError(f"{found!r:.20} is no text")
+    return found

@@ -53,16 +53,22 @@ def lock_within(fd: int, seconds: float) -> bool:
 
 
 def acquire(path: str, seconds: float = 0.0, *, shared: bool = False) -> int | None:
-    """A file descriptor to hold or inherit; None where another has held it for so long. Raises OSError."""
-    fd = open_lock_file(path, shared=shared)
-    try:
-        if lock_within(fd, seconds):
-            return fd
-    except BaseException:
+    """A file descriptor to hold or inherit; None where another has held it for so long. Raises OSError.
+
+    A file that its holder removed locks nothing any more: the one in its place is meant.
+    """
+    while True:
+        fd = open_lock_file(path, shared=shared)
+        try:
+            ours = lock_within(fd, seconds)
+            if ours and os.fstat(fd).st_nlink:
+                return fd
+        except BaseException:
+            os.close(fd)
+            raise
         os.close(fd)
-        raise
-    os.close(fd)
-    return None
+        if not ours:
+            return None
 
 
 class ExclusiveLock:

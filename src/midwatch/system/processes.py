@@ -101,6 +101,16 @@ def find_run_processes(run: str) -> list[int]:
     return [pid for pid in marked if pid != os.getpid() and isinstance(_check_start(pid, 0), Alive)]
 
 
+def find_marked_runs() -> set[str]:
+    """Runs of which any process is left, by the marks in their environments; ours does not count."""
+    found = set()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        _, marked, rest = (b"\0" + _environment(pid)).partition(b"\0MIDWATCH_RUN=")
+        if marked and int(pid) != os.getpid() and isinstance(_check_start(int(pid), 0), Alive):
+            found.add(rest.partition(b"\0")[0].decode(errors="replace"))
+    return found
+
+
 def start_times(pids: list[int]) -> dict[int, int]:
     """Those of some processes that are there, with their start times: a pid alone may be another's in a moment."""
     return {pid: start for pid in pids if (start := procfs.start_time(pid))}

@@ -27,6 +27,6 @@ GROUPS: tuple[tuple[str, dict[str, dict[str, object]]], ...] = tuple([
 ])  # fmt: skip
 VERBS = {verb: about for _, verbs in GROUPS for verb, about in verbs.items()}
 ALIASES = {
-    "ps": ("ls",), "status": ("ls",), "kill": ("stop",), "follow": ("logs", "-f"),
+    "ps": ("ls",), "status": ("ls",), "kill": ("stop",), "follow": ("logs", "-f"), "rm": ("clean",),
 }  # fmt: skip
 """Other words that people type, and what they stand for."""

@@ -148,6 +148,26 @@ VERBS: dict[str, dict[str, object]] = {
             "midwatch orphans api --json",
         ),
     },
+    "clean": {
+        "says": "remove ended jobs and sessions, archived runs and read mail",
+        "takes": "[NAME…] [OPTIONS]",
+        "options": (
+            ("--older", "T", "only what ended longer ago than this, such as 7d (default: all that has ended)"),
+            ("--dry-run", "", "show what would be removed, and remove nothing"),
+            DIR,
+            ("--json", "", "one JSON line per thing: what it is, whether it was removed, why not, bytes"),
+        ),
+        "more": (
+            "With names, those jobs and sessions with their archived runs. Without, all that have ended; also read\n"
+            "mail, spools that were taken in, and events older than --older (30 days without it) of runs that are\n"
+            "gone. The dead tmux pane of a session goes with it.\n\n"
+            "What lives stays, with its archived runs. So does what a monitor watches, whose processes still run,\n"
+            "whose notification or prompt was not delivered, whose pane somebody looks at, and a thread of mail\n"
+            "with an unread message. What is left is named with the reason.\n\n"
+            "Exit code: 0; with names 7 when one is not there, 12 when one stays."
+        ),
+        "examples": ("midwatch clean", "midwatch clean --older 7d --dry-run", "midwatch clean build api"),
+    },
     "retry": {
         "says": "run jobs again as they were",
         "takes": "NAME… [OPTIONS]",

@@ -1,0 +1,3 @@
+from tests.integration.spawn.office import office
+
+__all__ = ["office"]
