@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from midwatch.core.job_model import PaneRef
 from midwatch.system import processes
+from midwatch.tmux import dead_panes
 from tests.conftest import Box, Done, alive, kill, until, until_gone
 from tests.integration.spawn.office import Office
 from tests.integration.wait.watching import start
@@ -252,6 +254,23 @@ def test_a_session_that_a_person_looks_at_stays(office: Office) -> None:
         done = office.box("clean", "api")
         assert (done.code, "a tmux client shows its pane" in done.out) == (12, True)
     assert office.sessions() == ["api"]
+
+
+def test_tmux_itself_closes_no_pane_that_lives(office: Office) -> None:
+    """Whatever was seen before."""
+    pane = office.spawned()["pane"]
+    seat = PaneRef(tuple(pane["server"]), pane["id"], pane["session"], pane["life"])
+    assert dead_panes.close_if_dead(seat) == "alive"
+    assert office.box("stop", "api").code == 0
+    until(lambda: office.pane("#{pane_dead}") == "1")
+    with office.attached():
+        until(lambda: office.tmux("list-clients") != "")
+        assert dead_panes.close_if_dead(seat) == "attached"
+    until(lambda: office.tmux("list-clients") == "")
+    assert dead_panes.close_if_dead(seat._replace(life="1 1")) == "gone"
+    assert office.sessions() == ["api"]
+    assert dead_panes.close_if_dead(seat) == "gone"
+    assert office.sessions() == []
 
 
 def test_after_a_restart_of_tmux_nothing_of_others_is_closed(office: Office) -> None:

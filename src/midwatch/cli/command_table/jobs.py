@@ -116,10 +116,19 @@ VERBS: dict[str, dict[str, object]] = {
     },
     "stop": {
         "says": "stop jobs with everything below them",
-        "takes": "NAME… [OPTIONS]",
-        "options": (DIR, JSON),
-        "more": "TERM first, KILL after 5 s. A process is signalled only after checking that it is the one meant.",
-        "examples": ("midwatch stop build",),
+        "takes": "NAME… [OPTIONS] | --all [OPTIONS]",
+        "options": (
+            ("--all", "", "every job and session of this directory that Midwatch started; asks first"),
+            ("--yes", "", "with --all: do not ask"),
+            DIR,
+            JSON,
+        ),
+        "more": (
+            "TERM first, KILL after 5 s. A process is signalled only after checking that it is the one meant.\n\n"
+            "--all names what it will stop, and asks; without a terminal it needs --yes. What was adopted, the steps\n"
+            "of a script, and the job that the call runs in are stopped only by their names."
+        ),
+        "examples": ("midwatch stop build", "midwatch stop --all", "midwatch stop --all --yes"),
     },
     "orphans": {
         "says": "list what agents and jobs left running; with --stop, end it",
