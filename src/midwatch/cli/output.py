@@ -2,11 +2,13 @@
 
 import os
 import sys
+import time
 
 from midwatch.core import verdict_json
 from midwatch.core.exit_codes import NEXT
-from midwatch.core.foreign_text import escape_text
-from midwatch.core.text import format_duration
+from midwatch.core.foreign_text import escape_text, shorten
+from midwatch.core.redaction import redact
+from midwatch.core.text import format_age, format_duration
 from midwatch.core.verdict import Verdict
 
 COLOURS = {
@@ -17,10 +19,12 @@ COLOURS = {
 
 MARKS = {"untested-release": "untested release", "sources-disagree": "sources disagree"}
 """What a table shows of a session that may be read wrong."""
+SHORTEST_NAME, FIXED, ENDS, ROOM = 12, 23, 10, 15
+"""Columns of a table: of names at least, of state and time, of when it ended, and of the reason if there is room."""
 
 
-def as_json(verdict: Verdict) -> str:
-    return verdict_json.encode_verdict(verdict, NEXT[verdict.state])
+def as_json(verdict: Verdict, more: dict[str, object] | None = None) -> str:
+    return verdict_json.encode_verdict(verdict, NEXT[verdict.state], more)
 
 
 def format_line(verdict: Verdict) -> str:
@@ -37,19 +41,34 @@ def uses_colour(fd: int) -> bool:
 
 
 def format_table(verdicts: list[Verdict]) -> str:
-    """One row per job, cut to the terminal's width."""
-    names = [escape_text(verdict.name) for verdict in verdicts]
-    width = max([*map(len, names), 4])
+    """One row per job in the order given, cut to the terminal's width; with when they ended if any did."""
     columns = os.get_terminal_size(1).columns if os.isatty(1) else 1 << 16
-    rows = [f"{'NAME':<{width}}  {'STATE':<10} {'TIME':>8}  REASON"]
+    longest = max(SHORTEST_NAME, min(columns // 3, columns - FIXED - ENDS - ROOM))
+    names = [shorten(escape_text(verdict.name), longest) for verdict in verdicts]
+    width = max([*map(len, names), 4])
+    with_ends = columns >= SHORTEST_NAME + FIXED + ENDS + ROOM and any(verdict.ended is not None for verdict in verdicts)
+    now = time.time() if with_ends else 0.0
+    rows = [f"{'NAME':<{width}}  {'STATE':<10} {'TIME':>8}  {'ENDED':<9} REASON"]
+    if not with_ends:
+        rows = [f"{'NAME':<{width}}  {'STATE':<10} {'TIME':>8}  REASON"]
     for name, verdict in zip(names, verdicts, strict=True):
         elapsed = "" if verdict.elapsed_s is None else format_duration(float(int(verdict.elapsed_s)))
+        age = "" if verdict.ended is None else format_age(now - verdict.ended)
+        ended = f"{age:<9} " if with_ends else ""
         mark = "".join(f" [{MARKS[doubt]}]" for doubt in verdict.doubts)
-        room = max(10, columns - width - 23 - len(mark))
-        reason = verdict_json.format_reason(verdict)
-        reason = reason if len(reason) <= room else reason[: room - 1] + "…"
-        rows.append(f"{name:<{width}}  {colour_state(verdict.state, 10)} {elapsed:>8}  {reason}{mark}")
+        room = max(1, columns - width - FIXED - len(ended) - len(mark))
+        reason = shorten(format_note(verdict) + verdict_json.format_reason(verdict), room)
+        rows.append(f"{name:<{width}}  {colour_state(verdict.state, 10)} {elapsed:>8}  {ended}{reason}{mark}".rstrip())
     return "\n".join(rows)
+
+
+def format_note(verdict: Verdict) -> str:
+    """What work that goes on last said of itself, before what is said of it; empty where it said nothing."""
+    if verdict.beat is None or verdict.final:
+        return ""
+    percent = "" if verdict.beat.progress is None else f"{verdict.beat.progress:.0%}"
+    note = " ".join([part for part in (percent, redact(verdict.beat.note.line())) if part])
+    return f"{note} · " if note else ""
 
 
 def print_remark(text: str) -> None:

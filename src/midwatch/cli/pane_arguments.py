@@ -9,6 +9,10 @@ from midwatch.sessions.model import PaneVerdict
 from midwatch.tmux import client as tmux_client
 from midwatch.tmux.codec import commands as codec
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 def servers(options: Options) -> list[tuple[str, ...]]:
     """One for each server meant: -L or -S as tmux takes them, --all for every server of this user."""
@@ -24,8 +28,10 @@ def server_arguments(options: Options) -> tuple[str, ...]:
     return ("-S", path) if path else ("-L", name) if name else ()
 
 
-def observe_panes(options: Options, only: str | None = None) -> tuple[list[PaneVerdict], str]:
-    """One look at each server; what could not be seen is said on standard error.
+def observe_panes(
+    options: Options, only: str | None = None, say: "Callable[[str], None]" = output.print_remark
+) -> tuple[list[PaneVerdict], str]:
+    """One look at each server; what could not be seen is said.
 
     And why panes may be missing from it; that no server runs is an answer.
     """
@@ -34,7 +40,7 @@ def observe_panes(options: Options, only: str | None = None) -> tuple[list[PaneV
     for looked in find_agent.observe_servers(servers(options), only):
         found += looked.seen
         if looked.trouble:
-            output.print_remark(looked.trouble)
+            say(looked.trouble)
             unknown += [looked.trouble] if looked.cause != codec.ABSENT else []
     return found, "; ".join(unknown)
 

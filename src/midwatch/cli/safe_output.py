@@ -26,13 +26,18 @@ class SafeOutput:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        plain = is_plain(text) or is_plain(text.replace("\n", "").replace("\t", ""))
-        shown = text if plain else _escape_with_colours(text)
+        shown = escape_output(text)
         try:
             self._stream.write(shown)
         except UnicodeEncodeError:  # nothing of it was written
             self._stream.write(_escape_unencodable(shown, self._stream.encoding))
         return len(text)
+
+
+def escape_output(text: str) -> str:
+    """What this stream lets through of a text, for who writes past it."""
+    plain = is_plain(text) or is_plain(text.replace("\n", "").replace("\t", ""))
+    return text if plain else _escape_with_colours(text)
 
 
 def guard_output(*streams: str) -> None:

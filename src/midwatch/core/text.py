@@ -18,7 +18,8 @@ SIGNALS = {
 }  # fmt: skip
 """Linux numbers. The signal module would build its enums at every start of a hot verb."""
 
-MINUTE = 60
+MINUTE, HOUR, DAY = 60, 3600, 86400
+TWO_DAYS = 2 * DAY
 TEN, THOUSAND = 10, 1000
 FEW = 10
 """Lines that are shown of many of one kind."""
@@ -43,6 +44,16 @@ def format_duration(seconds: float) -> str:
     if minutes < MINUTE:
         return f"{minutes}m {rest:02d}s" if rest else f"{minutes}m"
     return f"{minutes // MINUTE}h {minutes % MINUTE:02d}m"
+
+
+def format_age(seconds: float) -> str:
+    """How long ago something was, in one unit: 12s ago, 3m ago, 5h ago, 9d ago."""
+    whole = max(0, int(seconds))
+    if whole < MINUTE:
+        return f"{whole}s ago"
+    if whole < HOUR:
+        return f"{whole // MINUTE}m ago"
+    return f"{whole // HOUR}h ago" if whole < TWO_DAYS else f"{whole // DAY}d ago"
 
 
 def format_size(size: int) -> str:

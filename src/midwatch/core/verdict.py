@@ -92,6 +92,8 @@ class Verdict(Value):
     """Of a session: why this may be wrong."""
     limit: LimitPlan | None = None
     """Of a limited session, where that was looked up: who continues it, and when."""
+    ended: float | None = None
+    """When it ended, on the wall clock, where our record tells that."""
 
     @property
     def turn_state(self) -> TurnState:

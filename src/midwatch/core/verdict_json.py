@@ -44,9 +44,19 @@ def _limit_fields(plan: LimitPlan) -> dict[str, object]:
     }  # fmt: skip
 
 
-def encode_verdict(verdict: Verdict, following: str) -> str:
+def listed_fields(verdict: Verdict) -> dict[str, object]:
+    """What a listing adds: when it ended (wall), and what the work last said of itself."""
+    beat = verdict.beat
+    return {
+        "ended_at": verdict.ended,
+        "note": None if beat is None or verdict.final else ForeignText(redact(beat.note.raw)),
+        "done": None if beat is None or verdict.final else beat.progress,
+    }
+
+
+def encode_verdict(verdict: Verdict, following: str, more: dict[str, object] | None = None) -> str:
     """One JSON line, kept short by cutting the reason, and if that is not enough the path of the log."""
-    found = verdict_fields(verdict, following)
+    found = verdict_fields(verdict, following) | (more or {})
     result, found["result"] = found["result"], None
     text = dump(found)
     over = len(text.encode()) - LONGEST

@@ -1,21 +1,52 @@
 import json
 import os
+import shlex
 import signal
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import Box, kill, reap, until_gone
-from tests.integration.wait.watching import KEYS, Stopwatch, allowed, listed, start, within
+from tests.integration.wait.watching import KEYS, Gate, Stopwatch, allowed, listed, start, within
 
 
-def test_one_row_per_job_in_order_of_names(box: Box) -> None:
+def test_what_needs_a_person_comes_first_and_ended_jobs_last_the_newest_first(box: Box) -> None:
     for name in ("beta", "alpha", "gamma"):
         start(box, name, "true")
         assert box("wait", name).code == 0
+    start(box, "works", "sleep", "300")
+    start(box, "zzz", "sleep", "300")
+    os.kill(box.pids("zzz")[1], signal.SIGSTOP)
+    assert box("wait", "zzz").code == 8
     rows = box("ls").out.splitlines()
-    assert rows[0].split() == ["NAME", "STATE", "TIME", "REASON"]
-    assert [row.split()[:2] for row in rows[1:]] == [[name, "completed"] for name in ("alpha", "beta", "gamma")]
+    assert rows[0].split() == ["NAME", "STATE", "TIME", "ENDED", "REASON"]
+    assert [row.split()[:2] for row in rows[1:]] == [
+        ["zzz", "waiting"], ["works", "working"],
+        ["gamma", "completed"], ["alpha", "completed"], ["beta", "completed"],
+    ]  # fmt: skip
+    assert [row.split()[4] for row in rows[3:]] == ["ago"] * 3
+    assert [json.loads(line)["name"] for line in box("ls", "--json").out.splitlines()] == [
+        "alpha", "beta", "gamma", "works", "zzz",
+    ]  # fmt: skip
+
+
+def test_where_nothing_has_ended_there_is_no_such_column(box: Box) -> None:
+    start(box, "works", "sleep", "300")
+    assert box("ls").out.splitlines()[0].split() == ["NAME", "STATE", "TIME", "REASON"]
+
+
+def test_the_note_of_a_beat_is_shown_as_long_as_the_job_goes_on(box: Box, gate: Gate) -> None:
+    beat = shlex.join([*box.program, "beat", "--note", "epoch\x1b[2J 3", "--progress", "0.4"])
+    start(box, "train", "sh", "-c", f"{beat}; read -r line < {gate.path}")
+    box.until_file("drop/train/train.beat", lambda text: "epoch" in text)
+    assert "40% epoch\\e[2J 3 · " in box("ls").out
+    told = box("ls", "--json").json
+    assert (told["note"], told["done"], told["ended_at"]) == ("epoch\x1b[2J 3", 0.4, None)
+    gate.say()
+    assert box("wait", "train").code == 0
+    assert "epoch" not in box("ls").out
+    told = box("ls", "--json").json
+    assert (told["note"], told["done"], told["ended_at"]) == (None, None, box.record("train")["end"]["at"])
 
 
 def test_every_state_is_judged_on_the_spot(box: Box) -> None:
@@ -43,8 +74,9 @@ def test_every_state_is_judged_on_the_spot(box: Box) -> None:
 def test_json_lines_have_the_keys_of_wait(box: Box) -> None:
     start(box, "job", "true")
     assert box("wait", "job").code == 0
-    assert box("ls", "--json").out == box("wait", "job", "--json").out
-    assert list(json.loads(box("ls", "--json").out)) == KEYS
+    told = box("ls", "--json").json
+    assert list(told) == [*KEYS, "ended_at", "note", "done"]
+    assert {key: told[key] for key in KEYS} == box("wait", "job", "--json").json
 
 
 def test_a_job_whose_processes_are_gone_is_listed_as_crashed(box: Box) -> None:
@@ -66,10 +98,16 @@ def test_without_jobs_json_is_silent(box: Box) -> None:
     assert (done.code, done.out, done.err) == (0, "", "")
 
 
-def test_names_are_refused_with_a_hint(box: Box) -> None:
-    done = box("ls", "job")
-    assert done.code == 2
-    assert "midwatch why NAME" in done.err
+def test_names_choose_what_is_listed(box: Box) -> None:
+    for name in ("one", "two", "three"):
+        start(box, name, "true")
+        assert box("wait", name).code == 0
+    assert list(listed(box, "one", "two")) == ["one", "two"]
+    done = box("ls", "one", "nobody")
+    assert (done.code, [row.split()[:2] for row in done.out.splitlines()[1:]]) == (
+        7, [["one", "completed"], ["nobody", "not_found"]],
+    )  # fmt: skip
+    assert box("ls", "one", "--panes").code == box("ls", "one", "--all").code == 2
 
 
 @pytest.mark.usefixtures("heir")

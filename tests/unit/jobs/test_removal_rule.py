@@ -8,26 +8,27 @@ import pytest
 
 from midwatch.core.foreign_text import ForeignText
 from midwatch.core.job_model import Alive, JobFacts
+from midwatch.core.states import VerdictState
 from midwatch.core.verdict import FINAL, LIVE, Verdict
 from midwatch.jobs.rules.removal import RemovalFacts, find_obstacle
 from tests.unit.jobs.test_job_verdict import record
 
 
 def obstacle(
-    *, state: str = "completed", final: bool = True, settled: bool = True, facts: Any = None, **seen: Any
+    *, state: VerdictState = "completed", final: bool = True, settled: bool = True, facts: Any = None, **seen: Any
 ) -> str:
     found = JobFacts("build", 100.0, record=record())._replace(**(facts or {}))
-    verdict = Verdict("build", "job", state, final, "", "exited", "unknown", settled=settled)
+    verdict = Verdict("build", "job", state, final, "", "gone", "unknown", settled=settled)
     return find_obstacle(found, verdict, RemovalFacts(**{"since_end_s": 60.0, **seen}))
 
 
 @pytest.mark.parametrize("state", sorted({*FINAL, "stuck", "unknown"}))
-def test_what_has_ended_for_good_may_go(state: str) -> None:
+def test_what_has_ended_for_good_may_go(state: VerdictState) -> None:
     assert obstacle(state=state) == ""
 
 
 @pytest.mark.parametrize("state", LIVE)
-def test_what_has_not_ended_stays(state: str) -> None:
+def test_what_has_not_ended_stays(state: VerdictState) -> None:
     assert "midwatch stop build" in obstacle(state=state, final=False)
 
 

@@ -77,17 +77,29 @@ VERBS: dict[str, dict[str, object]] = {
     },
     "ls": {
         "says": "list jobs and sessions, or agents in panes, with their states",
-        "takes": "[OPTIONS]",
+        "takes": "[NAME…] [OPTIONS]",
         "options": (
             DIR,
             ("--all", "", "the jobs of all projects; with --panes the panes of all tmux servers"),
             ("--panes", "", "the coding agents in tmux panes, whoever started them"),
             ("--children", "", "also attempts of jobs, and sub-agents and shells of agents, each below its parent"),
+            ("--watch", "", "stay, and show each change in place until Ctrl-C; with --json a line for each change"),
             *SERVER,
             JSON,
         ),
-        "more": "Exit code: 0; with --panes 12 when a tmux server could not be asked, so that panes may be missing.",
-        "examples": ("midwatch ls", "midwatch ls --all --json", "midwatch ls --panes", "midwatch ls --children"),
+        "more": (
+            "What needs you comes first (waiting, stuck, limited, unknown), then what is at work, then what has\n"
+            "ended, newest first. JSON lines are in order of names, and have `ended_at`, `note` and `done` besides.\n\n"
+            "Exit code: 0; 7 when a name is not there; with --panes 12 when a tmux server could not be asked, so\n"
+            "that panes may be missing."
+        ),
+        "examples": (
+            "midwatch ls",
+            "midwatch ls api build",
+            "midwatch ls --watch",
+            "midwatch ls --panes",
+            "midwatch ls --children",
+        ),
     },
     "why": {
         "says": "show the evidence for and against a verdict",

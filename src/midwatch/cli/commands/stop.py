@@ -38,14 +38,18 @@ def _choose_all(looker: JobDirectory, options: Options) -> list[str]:
 
     What others started is stopped only where it is named, and so is the job that we run in.
     """
-    from midwatch.cli.commands import ls  # only this form of the verb lists
+    from midwatch.jobs.listing import list_verdicts  # only this form of the verb lists
 
     if options.names:
         raise UsageError("stop takes names or --all, not both")
+    try:
+        live = [verdict for verdict in list_verdicts(looker) if not verdict.final]
+    except FileNotFoundError:
+        live = []
+    except OSError as error:
+        raise RefusedError(f"cannot read {looker.directory}: {error.strerror}") from error
     meant: list[str] = []
-    for verdict in ls.list_jobs(looker):
-        if verdict.final:
-            continue
+    for verdict in live:
         record = looker.facts(verdict.name).record
         if record is None or record.adopted is not None:
             output.print_remark(f"{verdict.name} stays: Midwatch did not start it; name it to stop it")

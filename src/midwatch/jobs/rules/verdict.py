@@ -76,7 +76,7 @@ def _judge_end(facts: JobFacts, record: Record) -> Verdict:
         verdict = verdict._replace(settled=False, look_at=told)
     return verdict._replace(
         final=True, exit_code=end.exit_code, signal=end.signal, elapsed_s=end.elapsed_s,
-        result=facts.result.value if facts.result else None,
+        result=facts.result.value if facts.result else None, ended=end.at,
     )  # fmt: skip
 
 
