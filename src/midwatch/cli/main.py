@@ -9,12 +9,16 @@ if TYPE_CHECKING:
 
 def main() -> int:
     arguments = sys.argv[1:]
-    verb = arguments[0] if arguments else "--help"
+    verb = arguments[0] if arguments else "_overview" if _is_at_terminal() else "--help"
     if verb == "beat" and "--help" not in arguments and "-h" not in arguments:
         from midwatch.cli.commands.beat import main as beat
 
         return beat(arguments[1:])
     return _slow_main(verb, arguments[1:])
+
+
+def _is_at_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def _slow_main(verb: str, rest: list[str]) -> int:

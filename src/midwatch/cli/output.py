@@ -46,7 +46,8 @@ def format_table(verdicts: list[Verdict]) -> str:
     longest = max(SHORTEST_NAME, min(columns // 3, columns - FIXED - ENDS - ROOM))
     names = [shorten(escape_text(verdict.name), longest) for verdict in verdicts]
     width = max([*map(len, names), 4])
-    with_ends = columns >= SHORTEST_NAME + FIXED + ENDS + ROOM and any(verdict.ended is not None for verdict in verdicts)
+    wide = columns >= SHORTEST_NAME + FIXED + ENDS + ROOM
+    with_ends = wide and any(verdict.ended is not None for verdict in verdicts)
     now = time.time() if with_ends else 0.0
     rows = [f"{'NAME':<{width}}  {'STATE':<10} {'TIME':>8}  {'ENDED':<9} REASON"]
     if not with_ends:

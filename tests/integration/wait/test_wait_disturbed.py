@@ -235,3 +235,20 @@ def test_the_live_line_is_wiped_before_the_verdict(box: Box, gate: Gate) -> None
     os.close(terminal)
     assert shown.endswith("\r\033[2K")
     assert done.out.startswith("job: completed")
+
+
+@pytest.mark.parametrize("names", [("one",), ("one", "two")], ids=len)
+def test_ctrl_c_says_that_the_job_continues_and_how_to_stop_it(box: Box, names: tuple[str, ...]) -> None:
+    for name in names:
+        start(box, name, "sleep", "300")
+    start(box, "done", "true")
+    with waiter(box, "done", *names) as process:
+        assert process.stdout is not None
+        assert "done" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        done = finish(process, 30)
+    assert done.code == 130
+    shown = " ".join(names)
+    goes, them = ("continues", "it") if len(names) == 1 else ("continue", "them")
+    assert done.err == f"midwatch: the wait was ended, {shown} {goes}; `midwatch stop {shown}` stops {them}\n"
+    assert box("wait", *names, "--timeout", "0").code == 13

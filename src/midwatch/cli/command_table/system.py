@@ -75,6 +75,7 @@ VERBS: dict[str, dict[str, object]] = {
         ),
         "examples": ('eval "$(midwatch completion bash)"',),
     },
+    "_overview": {"says": "", "takes": "", "options": (), "examples": ()},
     "_complete": {"says": "", "takes": "-- WORD…", "options": (), "examples": ()},
     "_decide": {"says": "", "takes": "NAME", "options": (DIR,), "examples": ()},
 }

@@ -12,6 +12,7 @@ from midwatch.core.errors import RefusedError, UsageError
 from midwatch.core.job_model import Breaker
 from midwatch.core.numbers import parse_whole_number
 from midwatch.core.redaction import redact
+from midwatch.core.text import visible
 from midwatch.jobs import launch, start
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.wait_state import JobWatchState
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 REFUSED, TIMED_OUT, INTERRUPTED = 125, 124, 130
 MOST_RETRIES = 1000
+SHELL_MARKS = ("&&", "||", "|", ";", ">", "<", "$", "`", "&", "*", "\n", " ")
+"""What a shell reads in a line, and no name of a program is likely to have."""
 IDLE = 1.0
 """Seconds of silence after which the live line is drawn."""
 
@@ -48,6 +51,15 @@ def main(options: Options) -> int:
     if options.flag("-d"):
         return start_detached(job, looker, json=options.flag("--json"))
     return _foreground(job, looker, json=options.flag("--json"))
+
+
+def print_shell_hint(command: list[str]) -> None:
+    """A line for a shell, given as one word, is no program; whoever typed it meant a shell to read it."""
+    if len(command) == 1 and any(mark in command[0] for mark in SHELL_MARKS):
+        import shlex  # only for what looks like such a line
+
+        line = shlex.quote(visible(redact(command[0])))
+        output.print_remark(f"if a shell is to read that: midwatch run -- sh -c {line}")
 
 
 def safeguard_options(options: Options) -> dict[str, Any]:
@@ -106,6 +118,7 @@ def start_detached(job: launch.JobSpec, looker: JobDirectory, *, json: bool, fee
     verdict = looker.verdict(job.name)
     if said[0] == "ended" and verdict.exit_code and verdict.cause == "not-started":
         output.print_remark(f"{redact(job.command[0])}: {redact(verdict.reason)}")
+        print_shell_hint(job.command)
         return verdict.exit_code
     print(output.as_json(verdict) if json else job.name)
     return 0
@@ -162,6 +175,8 @@ def _relay(job: launch.JobSpec, looker: JobDirectory, status: TerminalStatus | N
     if ending is None:
         output.print_verdict_remark(verdict, before="its shim was killed; ")
         return REFUSED
+    if verdict.cause == "not-started":
+        print_shell_hint(job.command)
     if json:
         print("" if relay.line_start else "\n", output.as_json(verdict), sep="", flush=True)
     elif verdict.cause == "not-started":

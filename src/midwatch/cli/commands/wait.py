@@ -13,6 +13,8 @@ from midwatch.core.policy import POLICIES
 from midwatch.jobs.wait_model import UNTIL, WaitOptions, WaitOutcome
 from midwatch.subjects.wait import SubjectWait
 
+FEW = 3
+"""Names that are said in full."""
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
@@ -53,6 +55,11 @@ def main(options: Options) -> int:
                 break
         if status:
             status.finish()
+    except KeyboardInterrupt:
+        if live:
+            live.clear()
+        output.print_remark(format_interrupted([name for name in names if name in waiting.pending]))
+        raise
     finally:
         if live:
             live.clear()
@@ -81,6 +88,15 @@ def _parse_check(given: str | None) -> str:
     from midwatch.verification import codec as verification_codec
 
     return verification_codec.format_check(verification_codec.parse_check(given))
+
+
+def format_interrupted(names: list[str]) -> str:
+    """What a person wants to know who has pressed Ctrl-C: only the wait has ended."""
+    if not names:
+        return "the wait was ended"
+    shown = " ".join(names) if len(names) <= FEW else f"{' '.join(names[:FEW])} …"
+    goes, them = ("continues", "it") if len(names) == 1 else ("continue", "them")
+    return f"the wait was ended, {shown} {goes}; `midwatch stop {shown}` stops {them}"
 
 
 def exit_code_for(outcome: WaitOutcome) -> int:
