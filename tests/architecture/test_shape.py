@@ -217,3 +217,12 @@ def test_one_module_runs_git() -> None:
 )
 def test_running_git_elsewhere_would_be_found(code: str) -> None:
     assert runs_git(code)
+
+
+@pytest.mark.parametrize("arguments", [["ls"], ["ps"], ["wait", "x"]], ids=" ".join)
+def test_hot_verbs_load_the_table_of_their_own_group_only(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MIDWATCH_HOME", str(tmp_path))
+    loaded = {name for name in imported_by(arguments) if name.startswith("midwatch.cli.command_table.")}
+    assert loaded == {f"midwatch.cli.command_table.{name}" for name in ("jobs", "common_options")}

@@ -37,7 +37,7 @@ def _slow_main(verb: str, rest: list[str]) -> int:
 
 
 def _run_verb(verb: str, rest: list[str]) -> int:
-    from midwatch.cli.command_table import ALIASES, VERBS
+    from midwatch.cli.command_table import ALIASES, find_verb
     from midwatch.core.errors import MidwatchError, UsageError
 
     if verb in ("--help", "-h", "help"):
@@ -51,7 +51,8 @@ def _run_verb(verb: str, rest: list[str]) -> int:
         verb, *meant = ALIASES[verb]
         rest = [*meant, *rest]
     try:
-        if verb not in VERBS:
+        if find_verb(verb) is None:
+            from midwatch.cli.command_table import VERBS
             from midwatch.cli.parser import suggest_word
 
             raise UsageError(f"there is no verb {verb!r}{suggest_word(verb, [*VERBS, *ALIASES])}")  # noqa: TRY301
@@ -69,7 +70,7 @@ def _run_verb(verb: str, rest: list[str]) -> int:
         module = __import__(f"midwatch.cli.commands.{verb.lstrip('_')}", fromlist=["main"])
         return int(module.main(options))
     except UsageError as error:
-        help_for = f"midwatch {verb} --help" if verb in VERBS else "midwatch --help"
+        help_for = f"midwatch {verb} --help" if find_verb(verb) else "midwatch --help"
         print(f"midwatch: {error}\ntry `{help_for}`", file=sys.stderr)
         return 2
     except MidwatchError as error:

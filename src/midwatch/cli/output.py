@@ -58,7 +58,8 @@ def format_table(verdicts: list[Verdict]) -> str:
         ended = f"{age:<9} " if with_ends else ""
         mark = "".join(f" [{MARKS[doubt]}]" for doubt in verdict.doubts)
         room = max(1, columns - width - FIXED - len(ended) - len(mark))
-        reason = shorten(format_note(verdict) + verdict_json.format_reason(verdict), room)
+        reason = verdict_json.format_reason(verdict)
+        reason = shorten(reason if verdict.beat is None else format_note(verdict) + reason, room)
         rows.append(f"{name:<{width}}  {colour_state(verdict.state, 10)} {elapsed:>8}  {ended}{reason}{mark}".rstrip())
     return "\n".join(rows)
 

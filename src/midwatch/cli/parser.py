@@ -4,7 +4,7 @@ By hand, because argparse costs as much as an interpreter start at every `wait` 
 ``--flag value``, ``--flag=value``, ``-n5``, options after names, ``--`` before a command.
 """
 
-from midwatch.cli.command_table import VERBS
+from midwatch.cli.command_table import find_verb
 from midwatch.core import durations
 from midwatch.core.errors import UsageError
 
@@ -49,7 +49,9 @@ class Options:
 
 
 def parse(verb: str, arguments: list[str]) -> Options:
-    table: tuple[tuple[str, str, str], ...] = VERBS[verb]["options"]  # type: ignore[assignment]
+    about = find_verb(verb)
+    assert about is not None
+    table: tuple[tuple[str, str, str], ...] = about["options"]  # type: ignore[assignment]
     takes_value = {flag: bool(placeholder) for flag, placeholder, _ in table}
     found, rest = Options(verb), list(arguments)
     while rest:

@@ -20,7 +20,11 @@ COLUMN = 30
 def main(options: Options) -> int:  # noqa: ARG001  # it takes none
     listed = parse("ls", [])
     remarks: list[str] = []
-    rows = ls.sort_rows([verdict for _, found in ls.read_sections(listed, remarks.append) for verdict in found])
+    listing = ls.JobListing(listed, remarks.append)
+    try:
+        rows = [row for _, found in listing.read() for row in ls.table_rows(found)]
+    finally:
+        listing.close()
     live = [verdict for verdict in rows if not verdict.final]
     over = rows[len(live) :]
     project = os.path.basename(paths.project_root(paths.current_directory()))
