@@ -45,6 +45,8 @@ class CleanedItem(Value):
     size: int = 0
     """Bytes that were freed, or would be."""
     live: bool = False
+    recent: bool = False
+    """It has ended, but not as long ago as was asked for."""
 
 
 class Cleaner:
@@ -128,7 +130,8 @@ class Cleaner:
                 why = f"it cannot be removed: {error.strerror}"
             else:
                 self.gone |= {record.run} if record else set()
-        yield CleanedItem(kind, name, removed=not why, why=why, size=size)
+        recent = bool(why) and record is not None and self._age(name, record) < self.older_s
+        yield CleanedItem(kind, name, removed=not why, why=why, size=size, recent=recent)
 
     def _obstacle_for_pane(self, facts: JobFacts, verdict: Verdict, pane: dead_panes.PaneState) -> str:
         seen = removal_rules.RemovalFacts(since_end_s=0.0, pane="none" if pane == "gone" else pane)
@@ -142,7 +145,7 @@ class Cleaner:
         unsent = self._is_unsent(name, {record.run})  # first: what is taken in becomes a notification
         pane = dead_panes.pane_state(record.pane) if record.pane and record.adopted is None else "none"
         seen = removal_rules.RemovalFacts(
-            since_end_s=max(0.0, self.now - job_removal.ended_at(self.directory, name, record)),
+            since_end_s=self._age(name, record),
             older_s=self.older_s,
             processes=len(self._processes(record)),
             unsent=unsent,
@@ -153,6 +156,9 @@ class Cleaner:
             pane=pane,
         )
         return removal_rules.find_obstacle(facts, verdict, seen)
+
+    def _age(self, name: str, record: Record) -> float:
+        return max(0.0, self.now - job_removal.ended_at(self.directory, name, record))
 
     def _processes(self, record: Record) -> list[int]:
         """What is left of a run that has ended; one search of all processes tells for all that ended before it."""

@@ -129,6 +129,8 @@ def test_older_keeps_what_ended_since(box: Box) -> None:
     box.path("old.json").write_text(json.dumps(record) + "\n")
     found = clean(box, "--older", "7d")
     assert (found["job", "old"]["removed"], found["job", "new"]["removed"]) == (True, False)
+    assert printed(box("clean", "--older", "7d"))[1:] == ["1 that ended since then stays"]
+    assert "kept new: it ended" in box("clean", "new", "--older", "7d").out
 
 
 def test_mail_that_waits_in_a_drop_box_keeps_its_job(box: Box) -> None:

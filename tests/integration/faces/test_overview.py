@@ -13,6 +13,7 @@ import pytest
 
 from midwatch.cli.command_table import ALIASES, VERBS
 from midwatch.cli.commands.overview import suggest_commands
+from midwatch.core.states import VerdictState
 from midwatch.core.verdict import FINAL, LIVE, Verdict
 from tests.conftest import Box
 from tests.integration.panes.private import Private
@@ -97,8 +98,8 @@ def test_without_a_terminal_it_is_the_help(quiet: Box) -> None:
 
 @pytest.mark.parametrize("kind", ["job", "session"])
 @pytest.mark.parametrize("state", [*LIVE, *FINAL])
-def test_every_suggestion_is_a_command_that_there_is(kind: str, state: str) -> None:
-    verdict = Verdict("api", kind, state, state in FINAL, "", "", "")
+def test_every_suggestion_is_a_command_that_there_is(kind: str, state: VerdictState) -> None:
+    verdict = Verdict("api", kind, state, state in FINAL, "", "gone", "unknown")
     for command, says in suggest_commands([verdict], agents=True):
         program, verb, *rest = command.split()
         assert (program, verb in VERBS or verb in ALIASES or verb == "--help", bool(says)) == ("midwatch", True, True)

@@ -8,7 +8,7 @@ from midwatch.config import paths, sentinel_files
 from midwatch.core.exit_codes import EXIT_CODES
 from midwatch.core.foreign_text import escape_text
 from midwatch.core.json_text import dump
-from midwatch.core.text import format_size
+from midwatch.core.text import first_few, format_size
 from midwatch.core.verdict_json import SCHEMA
 from midwatch.mail import store as mail_store
 from midwatch.subjects.clean import CleanedItem, Cleaner
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 WORDS = {
     "job": ("job", "jobs"), "session": ("session", "sessions"), "pane": ("dead tmux pane", "dead tmux panes"),
     "archive": ("archived run", "archived runs"), "mail": ("message", "messages"), "events": ("event", "events"),
-    "spools": ("spool", "spools"),
 }  # fmt: skip
 
 
@@ -67,15 +66,16 @@ def _format_items(found: list[CleanedItem], names: list[str], *, dry_run: bool) 
     free = [item for item in found if item.removed]
     counts = {kind: sum(item.number for item in free if item.kind == kind) for kind in WORDS}
     told = [f"{count} {WORDS[kind][count != 1]}" for kind, count in counts.items() if count]
+    told += ["finished spools"] if any(item.kind == "spools" for item in free) else []
     size = format_size(sum(item.size for item in free))
-    verb = "would remove" if dry_run else "removed"
-    yield f"{verb} {', '.join(told)} ({size})" if told else "nothing to remove"
+    yield f"{'would remove' if dry_run else 'removed'} {', '.join(told)} ({size})" if told else "nothing to remove"
     if dry_run:
         yield from (f"  {item.kind:<8} {escape_text(item.name)}" for item in free if item.name)
     kept = [item for item in found if not item.removed]
-    live = [item for item in kept if item.live]
-    if live and not names:
-        yield f"{len(live)} still at work {'stays' if len(live) == 1 else 'stay'}"
-    for item in kept:
-        if names or not item.live:
-            yield f"kept {escape_text(item.name) or item.kind}: {escape_text(item.why)}"
+    if not names:
+        live, recent = sum(item.live for item in kept), sum(item.recent for item in kept)
+        yield from [f"{live} still at work {'stays' if live == 1 else 'stay'}"] * bool(live)
+        yield from [f"{recent} that ended since then {'stays' if recent == 1 else 'stay'}"] * bool(recent)
+        kept = [item for item in kept if not (item.live or item.recent)]
+    lines = [f"kept {escape_text(item.name) or item.kind}: {escape_text(item.why)}" for item in kept]
+    yield from lines if names else first_few(lines, "that stay")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from midwatch.core.job_model import Alive, JobFacts
-from midwatch.core.text import format_duration
+from midwatch.core.text import format_age
 from midwatch.core.value import Value
 from midwatch.core.verdict import Verdict
 
@@ -46,7 +46,7 @@ def find_obstacle(facts: JobFacts, verdict: Verdict, seen: RemovalFacts) -> str:
     if not verdict.settled:
         return "it has just ended; try again"
     if seen.since_end_s < seen.older_s:
-        return f"it ended less than {format_duration(seen.older_s)} ago"
+        return f"it ended {format_age(seen.since_end_s)}, and --older asks for more"
     if seen.processes or facts.survivors:
         count = max(seen.processes, len(facts.survivors))
         return f"{count} of its processes still {'runs' if count == 1 else 'run'}; `midwatch stop {name}` ends them"
