@@ -51,7 +51,7 @@ def find_lost_watches(looker: JobDirectory) -> list[LostWatch]:
         names = sentinel_files.list_jobs(looker.directory)
     except OSError:
         return []
-    return [found for name in names if (found := _find_lost_watch(looker, name)) is not None]
+    return [found for name in names if (found := find_lost_watch(looker, name)) is not None]
 
 
 def resume_command(lost: LostWatch, directory: str) -> list[str]:
@@ -82,7 +82,16 @@ def restore_watch(looker: JobDirectory, lost: LostWatch) -> Verdict:
     return verdict
 
 
-def _find_lost_watch(looker: JobDirectory, name: str) -> LostWatch | None:
+def find_watched_session(looker: JobDirectory, job: str) -> str:
+    """The session that a job watches, or is to watch again once both are back; empty where there is none."""
+    session = job.removesuffix(monitor_job.SUFFIX)
+    plan = monitor_store.read_plan(f"{looker.directory}/{session}") if session != job else None
+    is_there = sentinel_files.is_job(f"{looker.directory}/{session}")
+    return session if is_there and plan is not None and plan.job == job and lost_watch.is_watch_open(plan) else ""
+
+
+def find_lost_watch(looker: JobDirectory, name: str) -> LostWatch | None:
+    """A session whose watch something has torn off; None for all others."""
     base = f"{looker.directory}/{name}"
     plan = monitor_store.read_plan(base)
     if plan is None or not lost_watch.is_watch_open(plan):

@@ -22,6 +22,7 @@ from midwatch.jobs.job_directory import JobDirectory
 from midwatch.jobs.rules import removal as removal_rules
 from midwatch.mail import removal as mail_removal
 from midwatch.notifications import outbox, pending_runs
+from midwatch.sessions import watch_restore
 from midwatch.sessions.prompting import undelivered_store
 from midwatch.shim import drop_box
 from midwatch.system import file_locks, processes
@@ -153,6 +154,7 @@ class Cleaner:
             prompts=self._count_prompts(record),
             mail=job_removal.has_mail(self.directory, name),
             monitored=self._is_monitored(name, record),
+            watches=watch_restore.find_watched_session(self.looker, name),
             pane=pane,
         )
         return removal_rules.find_obstacle(facts, verdict, seen)
@@ -184,7 +186,9 @@ class Cleaner:
         return len(undelivered_store.read_notes(tmux_client.socket_path(record.pane.server), record.pane.id))
 
     def _is_monitored(self, name: str, record: Record) -> bool:
-        """Whether a monitor has not come to an end of its watch; one that was killed is to go on."""
+        """Whether a monitor has not come to an end of its watch; one that was killed, or torn off, is to go on."""
+        if record.pane is not None and watch_restore.find_lost_watch(self.looker, name) is not None:
+            return True
         watch = monitor_store.read_state(f"{self.directory}/{name}")
         if watch is None or watch.verdict is not None or watch.left:
             return False

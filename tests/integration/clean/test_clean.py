@@ -13,6 +13,7 @@ from midwatch.core.job_model import PaneRef
 from midwatch.system import processes
 from midwatch.tmux import dead_panes
 from tests.conftest import Box, Done, alive, kill, until, until_gone
+from tests.integration.session.test_session_watched import reboot
 from tests.integration.spawn.office import Office
 from tests.integration.wait.watching import start
 
@@ -296,6 +297,33 @@ def test_a_session_that_a_monitor_watches_stays(office: Office) -> None:
     assert (done.code, "a monitor watches it" in done.out) == (12, True)
     os.unlink(office.box.path("api.watch"))
     assert clean(office.box, "api")["session", "api"]["removed"]
+
+
+def test_a_watched_session_that_a_reboot_tore_off_can_still_be_restored(office: Office) -> None:
+    office.spawned("api", "--watch", prompt="work")
+    office.until_watched("working")
+    reboot(office, "api.monitor", "api")
+    assert office.listed() == {"api": "crashed", "api.monitor": "crashed"}
+    found = clean(office.box)
+    assert (found["session", "api"]["removed"], found["job", "api.monitor"]["removed"]) == (False, False)
+    assert office.box("session", "restore", "--json").json["outcome"] == "resumed"
+    office.go()
+    assert office.box("wait", "api.monitor", "--json").json["state"] == "completed"
+    assert office.box("stop", "api").code == 0
+    until(lambda: office.pane("#{pane_dead}") == "1")
+    clean(office.box)
+    assert office.listed() == {}
+
+
+def test_that_a_person_stopped_a_watch_is_not_forgotten(office: Office) -> None:
+    office.spawned("api", "--watch", prompt="work")
+    office.until_watched("working")
+    assert office.box("stop", "api.monitor").code == 0
+    office.box("wait", "api.monitor")
+    done = office.box("clean", "api.monitor")
+    assert (done.code, "it watches api" in done.out) == (12, True)
+    reboot(office, "api")
+    assert "nothing is to be restored" in office.box("session", "restore").err
 
 
 def printed(done: Done) -> list[str]:

@@ -46,6 +46,7 @@ def test_what_has_not_ended_stays(state: VerdictState) -> None:
         {"prompts": 1},
         {"mail": True},
         {"monitored": True},
+        {"watches": "api"},
         {"pane": "alive"},
         {"pane": "attached"},
         {"pane": "unknown"},

@@ -36,9 +36,11 @@ def main(options: Options) -> int:  # noqa: ARG001  # it takes none
     agents = _count_agents(listed, rows)
     if agents:
         print(f"\n{agents}")
+    columns = os.get_terminal_size(1).columns  # whoever calls this has looked whether it is one
     print("\nNext:")
     for command, says in suggest_commands(rows, agents=bool(agents)):
-        print(f"  {command:<{COLUMN}}  {says}")
+        row = f"  {command:<{COLUMN}}  {says}"
+        print(row if len(row) <= columns else f"  {command}")
     for remark in dict.fromkeys(remarks):
         output.print_warning(remark)
     return 0

@@ -33,6 +33,8 @@ class RemovalFacts(Value):
     mail: bool = False
     monitored: bool = False
     """A monitor acts on it, or was killed and is to go on."""
+    watches: str = ""
+    """The session that this job watches, which is still there."""
     pane: PaneState = "none"
 
 
@@ -54,6 +56,8 @@ def find_obstacle(facts: JobFacts, verdict: Verdict, seen: RemovalFacts) -> str:
         return f"the process that it watched still runs; `midwatch stop {name}` ends it"
     if seen.monitored:
         return f"a monitor watches it; `midwatch stop {name}` ends the watch"
+    if seen.watches:
+        return f"it watches {seen.watches}, which is still there; it goes when that has gone"
     if seen.unsent or seen.undelivered:
         return "a notification about it was not delivered yet; see `midwatch notify --pending`"
     if seen.prompts:
