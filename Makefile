@@ -1,6 +1,6 @@
 # make demo: see it work.   make test: everything that must hold.   make bench: how fast, beside its anchors.
 # make test-agents: the same with every real agent.   make accuracy: how often it reads them right.
-# make docs: the pages that are made from the source.   make picture: the picture of the README, with real agents.
+# make docs: the pages that are made from the source.   make pictures: the picture of the README, with real agents.
 # make flows: which files each of five flows enters (docs/how-it-works/flows.md).
 # make newest: today's newest release of every agent, played and judged (docs/guides/new-release.md).
 SHELL := /bin/sh
@@ -89,11 +89,11 @@ flows: prepared $(VENV)/.dev
 docs: prepared
 	@$(PY) scripts/command-line > docs/reference/command-line.md
 
-.PHONY: picture
-picture: prepared $(VENV)/.dev
+.PHONY: pictures
+pictures: prepared $(VENV)/.dev
 	@scripts/need tmux=tmux $(LAB)
 	@scripts/agents claude codex
-	@$(PY) scripts/agents-picture docs/agents.svg
+	@$(PY) scripts/pictures docs
 
 lint:
 	$(VENV)/bin/ruff check --quiet .
