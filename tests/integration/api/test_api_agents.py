@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 
 import pytest
 
 import midwatch
+from tests.integration.answer.conftest import AskingAgent
 from tests.integration.api.programs import program, said, started
 from tests.integration.spawn.office import Office
 
@@ -88,22 +90,22 @@ def test_a_prompt_is_sent_and_its_outcome_is_a_value(office: Office) -> None:
     assert said(program(office.box, script)) == ["delivered True waiting", "waiting False", "exited"]
 
 
-def test_a_dialog_is_shown_and_answered(office: Office) -> None:
-    office.spawned(prompt="ask")
-    script = """
-        print(midwatch.wait("api").state)
-        found = midwatch.answer("api")
+def test_a_dialog_is_shown_and_answered(office: Office, tmp_path: Path) -> None:
+    asking = AskingAgent(office.tmux, tmp_path / "agent").start("touch marker")
+    script = f"""
+        def answer(*words, **named):
+            return midwatch.answer({asking.pane!r}, *words, socket={str(office.tmux.socket)!r}, **named)
+        found = answer()
         print(found.outcome, found.dialog.kind, [choice.number for choice in found.dialog.list.choices])
-        other = midwatch.answer("api", 1, dialog="another")
+        other = answer(3, dialog="another")
         print(other.outcome, other.pressed)
-        done = midwatch.answer("api", 1, dialog=found.dialog.id)
-        print(done.outcome, done.choice.number)
-        print([event.event for event in midwatch.events("api") if "answer" in event.event] != [])
+        done = answer(3, dialog=found.dialog.id)
+        print(done.outcome, done.choice.number, [event.event for event in midwatch.events()])
     """
-    told = said(program(office.box, script))
-    assert told[0] == "waiting"
-    assert told[1].startswith("open permission [1, 2")
-    assert told[2:] == ["other-dialog False", "answered 1", "True"]
+    assert said(program(office.box, script)) == [
+        "open permission [1, 2, 3]", "other-dialog False", "answered 3 ['answer', 'answered']",
+    ]  # fmt: skip
+    assert asking.read("taken") == "touch marker: No\n"
 
 
 @pytest.mark.parametrize(
