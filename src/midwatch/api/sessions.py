@@ -202,4 +202,5 @@ def prepare_monitor(
     if isinstance(subject, Verdict):
         return subject
     send_pending.start_sender_at_intervals(subject.directory)
-    return SessionMonitor(subject, command.parse_options(options), on_change or (lambda _: None), guest=True)
+    wanted = command.parse_options(options)._replace(guest=True)
+    return SessionMonitor(subject, wanted, on_change or (lambda _: None))
