@@ -21,6 +21,7 @@ __all__ = [
     "UsageError",
     "Verdict",
     "aio",
+    "answer",
     "as_json",
     "beat",
     "changes",
@@ -48,7 +49,8 @@ if TYPE_CHECKING:
     from midwatch.api.job_block import job
     from midwatch.api.jobs import as_json, beat, ls, run, status, stop
     from midwatch.api.logs import follow, logs
-    from midwatch.api.sessions import PromptError, monitor, send, spawn
+    from midwatch.api.prompts import answer, send
+    from midwatch.api.sessions import PromptError, monitor, spawn
     from midwatch.api.subjects import changes, snapshot
     from midwatch.api.waits import wait, wait_all, wait_any
     from midwatch.core.errors import FormatError, MidwatchError, RefusedError, StateError, UsageError
@@ -62,7 +64,8 @@ else:
         "api.job_block": ("job",),
         "api.jobs": ("as_json", "beat", "ls", "run", "status", "stop"),
         "api.logs": ("follow", "logs"),
-        "api.sessions": ("PromptError", "monitor", "send", "spawn"),
+        "api.prompts": ("answer", "send"),
+        "api.sessions": ("PromptError", "monitor", "spawn"),
         "api.subjects": ("changes", "snapshot"),
         "api.waits": ("wait", "wait_all", "wait_any"),
         "core.errors": ("FormatError", "MidwatchError", "RefusedError", "StateError", "UsageError"),

@@ -7,13 +7,14 @@ async iterator, and `job` is for `async with`.
 
 from __future__ import annotations
 
-from midwatch.aio.in_thread import beat, logs, ls, monitor, run, send, snapshot, spawn, status, stop
+from midwatch.aio.in_thread import answer, beat, logs, ls, monitor, run, send, snapshot, spawn, status, stop
 from midwatch.aio.job_block import job
 from midwatch.aio.streams import changes, events, follow
 from midwatch.aio.waits import wait, wait_all, wait_any
 from midwatch.api.jobs import as_json
 
 __all__ = [
+    "answer",
     "as_json",
     "beat",
     "changes",

@@ -9,6 +9,7 @@ from typing import overload
 
 from midwatch.api import jobs as api_jobs
 from midwatch.api import logs as api_logs
+from midwatch.api import prompts as api_prompts
 from midwatch.api import sessions as api_sessions
 from midwatch.api import subjects as api_subjects
 from midwatch.core.verdict import Verdict
@@ -37,7 +38,8 @@ status = _in_a_thread(api_jobs.status)
 beat = _in_a_thread(api_jobs.beat)
 snapshot = _in_a_thread(api_subjects.snapshot)
 spawn = _in_a_thread(api_sessions.spawn)
-send = _in_a_thread(api_sessions.send)
+send = _in_a_thread(api_prompts.send)
+answer = _in_a_thread(api_prompts.answer)
 
 
 @overload
@@ -83,6 +85,8 @@ async def monitor(  # noqa: PLR0913
     verify: str | None = None,
     clock: Literal["life", "final"] | None = None,
     on_limit: Literal["report", "wait"] | None = None,
+    continues: int | None = None,
+    until: Literal["outcome", "final"] | None = None,
     cleanup: bool = False,
     on_change: Callable[[Verdict], None] | None = None,
     dir: Path | None = None,  # noqa: A002
@@ -97,7 +101,8 @@ async def monitor(  # noqa: PLR0913
 
     found = await asyncio.to_thread(
         api_sessions.prepare_monitor, target, deadline=deadline, stale=stale, grace=grace, resume=resume,
-        verify=verify, clock=clock, on_limit=on_limit, cleanup=cleanup, on_change=say, dir=dir, socket=socket,
+        verify=verify, clock=clock, on_limit=on_limit, continues=continues, until=until, cleanup=cleanup, on_change=say,
+        dir=dir, socket=socket,
     )  # fmt: skip
     if isinstance(found, Verdict):
         return found

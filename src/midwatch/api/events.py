@@ -127,4 +127,4 @@ def open_feed(request: EventRequest) -> tuple[Journal, EventFeed, list[Event]]:
 def _check_since(request: EventRequest, newest: int) -> None:
     from midwatch.jobs import history  # noqa: PLC0415  # it loads sqlite3
 
-    history.check_since(request.since or 0, newest, "since")
+    history.check_since(request.since or 0, newest)

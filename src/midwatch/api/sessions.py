@@ -1,4 +1,4 @@
-"""Coding agents from Python: start one in a tmux session of its own, give it prompts, watch it."""
+"""Coding agents from Python: start one in a tmux session of its own, and watch it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import time
 from collections.abc import Sequence
 
 from midwatch.api import jobs
-from midwatch.api.arguments import KeywordOptions, job_name, open_directory, plain_word, warn
-from midwatch.config import paths
-from midwatch.core import names, prompt_text
+from midwatch.api.arguments import KeywordOptions, job_name, open_directory, plain_word
+from midwatch.api.prompts import visible_text
 from midwatch.core.errors import MidwatchError, RefusedError, UsageError
-from midwatch.core.names import is_pane
 from midwatch.core.verdict import Verdict
 from midwatch.jobs.job_directory import JobDirectory
 from midwatch.notifications import send_pending
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from midwatch.api.arguments import Duration, Job, Path
-    from midwatch.sessions.find_agent import FoundAgent
     from midwatch.sessions.monitor import SessionMonitor
     from midwatch.sessions.prompting.model import PromptResult
     from midwatch.sessions.spawn import SpawnRequest
@@ -57,8 +54,15 @@ def spawn(  # noqa: PLR0913  # one for each flag of `midwatch spawn`
     socket: Path | None = None,
     status_protocol: bool = True,
     headless: bool = False,
+    watch: bool = False,
+    resume: int | None = None,
+    on_limit: Literal["report", "wait"] | None = None,
+    continues: int | None = None,
+    deadline: Duration | None = None,
 ) -> Verdict:
     """Start a coding agent in a tmux session of its own, and give it a prompt. Returns its live state.
+
+    ``watch`` leaves a monitor behind, as a job of its own, with what the last four arguments say.
 
     ``args`` go to the agent as they are; with ``agent="program"`` they are the command of any other program.
     PromptError where the agent runs but its prompt was not delivered; RefusedError where nothing was started.
@@ -73,15 +77,16 @@ def spawn(  # noqa: PLR0913  # one for each flag of `midwatch spawn`
 
     options = KeywordOptions(
         "spawn", agent=agent, dir=dir, cwd=cwd, model=model, verify=verify, socket=socket, prompt_file=prompt_file,
-        no_status_protocol=not status_protocol,
+        no_status_protocol=not status_protocol, headless=headless, watch=watch, resume=resume, on_limit=on_limit,
+        continues=continues, deadline=deadline,
     )  # fmt: skip
     options.names, options.command = [name], [plain_word(word) for word in args]
     _check_program(agent, args, model)
-    wish = command.parse_request(options)
+    wish, watching = command.parse_request(options), command.watch_arguments(options)
     text = _first_prompt(prompt, prompt_file, verbatim=verbatim, headless=headless)
     looker = open_directory("spawn", dir)
     send_pending.start_sender_at_intervals(looker.directory)
-    return _spawn_headless(looker, wish, text) if headless else _spawn_session(looker, wish, text)
+    return _spawn_headless(looker, wish, text) if headless else _spawn_session(looker, wish, text, watching)
 
 
 def _check_program(agent: str, args: Sequence[str], model: str | None) -> None:
@@ -99,20 +104,10 @@ def _first_prompt(prompt: str | None, path: Path | None, *, verbatim: bool, head
         raise UsageError("prompt and prompt_file both give a prompt; give one")
     if path is not None:
         prompt = read_prompt("prompt_file", plain_word(path))
-    text = _visible_text(prompt or "", verbatim=verbatim)
+    text = visible_text(prompt or "", verbatim=verbatim)
     if headless and not text.strip():
         raise UsageError("headless needs prompt or prompt_file: there is nobody to ask for it")
     return text if headless or not text else sessions_text.clean_prompt(text)
-
-
-def _visible_text(text: str, *, verbatim: bool) -> str:
-    """A person's words without what no reader sees: they may come from a page that hides something there."""
-    if verbatim:
-        return text
-    found, dropped = prompt_text.remove_hidden(text.removeprefix("\ufeff"))
-    if dropped:
-        warn(f"{dropped} invisible characters were dropped from the text; verbatim=True keeps all")
-    return found
 
 
 def _spawn_headless(looker: JobDirectory, wish: SpawnRequest, prompt: str) -> Verdict:
@@ -125,15 +120,24 @@ def _spawn_headless(looker: JobDirectory, wish: SpawnRequest, prompt: str) -> Ve
     return looker.verdict(job.name)
 
 
-def _spawn_session(looker: JobDirectory, wish: SpawnRequest, prompt: str) -> Verdict:
+def _spawn_session(looker: JobDirectory, wish: SpawnRequest, prompt: str, watching: list[str] | None) -> Verdict:
     from midwatch.core.policy import PATIENT
+    from midwatch.jobs import launch_from_api
+    from midwatch.sessions import monitor_job
     from midwatch.sessions import spawn as sessions_spawn
     from midwatch.sessions.agent_session import AgentSession
     from midwatch.tmux.sessions import TmuxSessions
 
+    if watching is not None:
+        monitor_job.await_last_monitor(looker, wish.name)
+        monitor_job.refuse_second_monitor(looker, monitor_job.job_name(wish.name), wish.name)
     job = sessions_spawn.start_conversation(looker, wish)
     session, sent = AgentSession(looker, job.name, PATIENT), None
     try:
+        if watching is not None and session.observe().verdict.cause != "not-started":
+            monitor_job.start_monitor(
+                looker, job.name, watching, watched=job.name, launch_shim=launch_from_api.launch_shim
+            )  # fmt: skip
         if prompt:
             sent = session.deliver(prompt, until=time.monotonic() + READY)
         verdict = session.observe().verdict
@@ -147,71 +151,6 @@ def _spawn_session(looker: JobDirectory, wish: SpawnRequest, prompt: str) -> Ver
     return verdict
 
 
-def send(
-    target: Job,
-    text: str,
-    *,
-    wait: Duration | None = None,
-    via: Literal["tmux", "ntm"] | None = None,
-    verbatim: bool = False,
-    dir: Path | None = None,  # noqa: A002  # called as the flag is
-    socket: Path | None = None,
-) -> PromptResult:
-    """Type a prompt for an agent in a pane, only where nobody minds, and return whether it arrived.
-
-    ``target``: a session of ours, `=session` of tmux, or `%pane`; the last two on the tmux server that ``socket``
-    names. ``wait``: how long the prompt may wait for an agent that works.
-
-    >>> import midwatch
-    >>> sent = midwatch.send("nobody", "mend the failing tests")
-    >>> sent.delivered, sent.outcome
-    (False, 'exited')
-    """
-    from midwatch.cli.commands import send as command
-    from midwatch.sessions.find_agent import NoAgentError
-    from midwatch.sessions.prompting.codec import text as sessions_text
-    from midwatch.sessions.prompting.model import PromptOutcome, PromptResult
-    from midwatch.sessions.prompting.send import send_prompt
-
-    options, name = KeywordOptions("send", dir=dir, wait=wait, via=via), job_name(target)
-    words = sessions_text.clean_prompt(_visible_text(text, verbatim=verbatim))
-    until, way = time.monotonic() + (options.seconds("--wait") or 0.0), _delivery_method(options)
-    try:
-        there = _find_agent(name, dir, socket)
-        try:
-            sent = send_prompt(there.panes, there.id, words, until=until, via=way)
-        finally:
-            there.close()
-        if command.is_undelivered(sent, waited=wait is not None):
-            command.update_notes(there.pane, name, words, sent, None, warn)
-    except RefusedError as error:
-        exited = isinstance(error, NoAgentError)
-        return PromptResult(PromptOutcome.EXITED if exited else PromptOutcome.REFUSED, str(error))
-    return sent
-
-
-def _find_agent(target: str, directory: Path | None, socket: Path | None) -> FoundAgent:
-    from midwatch.sessions import find_agent
-    from midwatch.tmux import sessions as hand
-
-    if not is_pane(target) and not target.startswith("="):
-        state = KeywordOptions("send", dir=directory).text("--dir")
-        return find_agent.find_agent_of_session(paths.sentinel_directory(state), names.check_name(target))
-    return find_agent.find_agent(hand.server_arguments(None if socket is None else plain_word(socket)), target)
-
-
-def _delivery_method(options: KeywordOptions) -> str:
-    from midwatch.config import load, trust
-    from midwatch.config.model import WAYS
-
-    if given := options.choice("--via", WAYS):
-        return given
-    way, problem = trust.trusted_value(load.load(paths.project_root(paths.current_directory())), "send_via")
-    if problem:
-        warn(f"{problem}; until then its [send] via does not count")
-    return str(way)
-
-
 def monitor(  # noqa: PLR0913  # one for each flag of `midwatch monitor`
     target: Job,
     *,
@@ -222,12 +161,16 @@ def monitor(  # noqa: PLR0913  # one for each flag of `midwatch monitor`
     verify: str | None = None,
     clock: Literal["life", "final"] | None = None,
     on_limit: Literal["report", "wait"] | None = None,
+    continues: int | None = None,
+    until: Literal["outcome", "final"] | None = None,
     cleanup: bool = False,
     on_change: Callable[[Verdict], None] | None = None,
     dir: Path | None = None,  # noqa: A002  # called as the flag is
     socket: Path | None = None,
 ) -> Verdict:
     """Watch a session until something is to be said of it; bring it back after a crash or a hang if told to.
+
+    With ``until="final"`` it watches on to the end of the work. `spawn(watch=True)` leaves such a monitor behind.
 
     ``on_change`` is called with every change that does not end the watch.
 
@@ -237,7 +180,8 @@ def monitor(  # noqa: PLR0913  # one for each flag of `midwatch monitor`
     """
     found = prepare_monitor(
         target, deadline=deadline, stale=stale, grace=grace, resume=resume, verify=verify, clock=clock,
-        on_limit=on_limit, cleanup=cleanup, on_change=on_change, dir=dir, socket=socket,
+        on_limit=on_limit, continues=continues, until=until, cleanup=cleanup, on_change=on_change, dir=dir,
+        socket=socket,
     )  # fmt: skip
     return found if isinstance(found, Verdict) else found.run(lambda _: None)
 
@@ -258,4 +202,5 @@ def prepare_monitor(
     if isinstance(subject, Verdict):
         return subject
     send_pending.start_sender_at_intervals(subject.directory)
-    return SessionMonitor(subject, command.parse_options(options), on_change or (lambda _: None), guest=True)
+    wanted = command.parse_options(options)._replace(guest=True)
+    return SessionMonitor(subject, wanted, on_change or (lambda _: None))

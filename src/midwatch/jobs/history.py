@@ -54,11 +54,11 @@ def open_journal(directory: str, say: Callable[[str], None] = journal.warn) -> t
     return found, ""
 
 
-def check_since(since: int, newest: int, option: str = "--since") -> None:
+def check_since(since: int, newest: int) -> None:
     if since > newest:
         raise RefusedError(
-            f"{option} {since} is beyond the newest event, which is {newest}: was the journal made anew? "
-            f"{option} 0 begins at the beginning"
+            f"since {since} is beyond the newest event, which is {newest}: was the journal made anew? "
+            "since 0 begins at the beginning"
         )
 
 

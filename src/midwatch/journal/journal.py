@@ -178,10 +178,7 @@ class Journal:
         return self.ask(lambda base: _select_events(base, where, run, name))
 
     def of_kinds(self, kinds: Sequence[str], since: float, runs: Sequence[str] = ()) -> list[Event]:
-        """Events of some kinds, of all runs that anything was noted of since a moment (wall clock), and of those named.
-
-        What happened to such a run before that moment is among them.
-        """
+        """All events of some kinds of those runs that had any since a moment (wall clock), and of those named."""
         marks = ", ".join("?" * len(kinds)), ", ".join("?" * len(runs))
         recent = f"run IN (SELECT run FROM events WHERE at >= ?) OR run IN ({marks[1]})"  # noqa: S608  # marks alone
         where = f"event IN ({marks[0]}) AND run != '' AND ({recent}) ORDER BY seq"

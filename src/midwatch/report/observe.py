@@ -38,12 +38,12 @@ def _present_state(looker: JobDirectory, verdict: Verdict) -> PresentState:
     record = looker.facts(verdict.name).record
     if record is None:
         return PresentState("", verdict)
-    base, pane = f"{looker.directory}/{verdict.name}", record.pane
+    base = f"{looker.directory}/{verdict.name}"
     return PresentState(
         run=record.run, verdict=verdict, agent=record.agent, began=record.started,
         session=record.policy.name == SESSION.name, seen_until=_seen_until(base, record, verdict),
         monitor=_acting_monitor(base, record.run),
-        reach=report_change.attach_command(pane.server, pane.session) if pane and not verdict.final else "",
+        reach=report_change.change_subject(record).attach if record.pane and not verdict.final else "",
     )  # fmt: skip
 
 

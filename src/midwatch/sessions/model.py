@@ -49,3 +49,5 @@ class MonitorOptions(Value):
     """Its deadline is reckoned from now on, whatever a monitor that was killed had used up of its own."""
     unbegun_s: float | None = None
     """Seconds after which an agent at its prompt that never began is not waited for any more; None: it always is."""
+    guest: bool = False
+    """It watches in somebody else's program, whose signals it does not hear."""

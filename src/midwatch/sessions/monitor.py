@@ -38,12 +38,11 @@ RETRY_NOTICES, UNTOUCHED = 60.0, ("abandoned", "not_found")
 
 
 class SessionMonitor(SessionOutcomeTracker):
-    """``say`` is called with every change that does not end it. With ``guest`` it hears no signals."""
+    """``say`` is called with every change that does not end it."""
 
     def __init__(
-        self, subject: ManagedSession | ForeignPane, wanted: MonitorOptions, say: Callable[[Verdict], None],
-        *, guest: bool = False,
-    ) -> None:  # fmt: skip
+        self, subject: ManagedSession | ForeignPane, wanted: MonitorOptions, say: Callable[[Verdict], None]
+    ) -> None:
         super().__init__(subject, wanted)
         self.say = say
         self.actor = MonitorLease(subject, wanted) if isinstance(subject, ManagedSession) else None
@@ -56,9 +55,8 @@ class SessionMonitor(SessionOutcomeTracker):
         self.last_check: tuple[object, Verdict] | None = None
         """A turn, and what its end was worth: the work is asked after once for each."""
         self.beat = LoopBeat()
-        told = ("status", "json", "watch", "halt", "limit")
-        files = frozenset(f"{subject.name}.{suffix}" for suffix in told)
-        self.alarm = WakeupSources(subject.directory, files, guest=guest)
+        telling = frozenset(f"{subject.name}.{suffix}" for suffix in ("status", "json", "watch", "halt", "limit"))
+        self.alarm = WakeupSources(subject.directory, telling, guest=wanted.guest)
         self.writing = FileWriteWatcher()
 
     def run(self, end: Callable[[Verdict], None]) -> Verdict:

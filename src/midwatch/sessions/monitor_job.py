@@ -34,7 +34,10 @@ def job_name(target: str, server: str = "") -> str:
     return names.check_name("".join(each if each in names.PLAIN else "_" for each in plain) + SUFFIX)
 
 
-def start_monitor(looker: JobDirectory, target: str, arguments: list[str], *, watched: str, server: str = "") -> str:
+def start_monitor(
+    looker: JobDirectory, target: str, arguments: list[str], *, watched: str, server: str = "",
+    launch_shim: start.Launch = launch.launch_shim,
+) -> str:  # fmt: skip
     """Start the job that watches a target; its name. RefusedError where something watches it already.
 
     ``watched``: the session of ours that it is; empty for an agent that others started, which is on a ``server``.
@@ -47,7 +50,7 @@ def start_monitor(looker: JobDirectory, target: str, arguments: list[str], *, wa
         _write_plan(looker, watched, job, arguments)
     elif "--until" not in arguments:
         arguments = [*arguments, "--until", FINAL]
-    start.start_detached(_build_job(looker, job, target, arguments), looker)
+    start.start_detached(_build_job(looker, job, target, arguments), looker, launch_shim)
     return job
 
 

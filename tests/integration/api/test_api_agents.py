@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 
 import pytest
 
 import midwatch
+from tests.integration.answer.conftest import AskingAgent
 from tests.integration.api.programs import program, said, started
 from tests.integration.spawn.office import Office
 
@@ -61,6 +63,8 @@ def test_an_agent_that_is_not_there_has_failed_and_is_no_exception(office: Offic
         ("name='api', agent='claude', prompt='a', prompt_file='b'", "prompt and prompt_file"),
         ("name='api', agent='claude', prompt_file='/no/such'", "prompt_file /no/such"),
         ("name='api', agent='claude', headless=True", "headless needs prompt"),
+        ("name='api', agent='claude', resume=1", "resume is for the monitor that watch leaves behind"),
+        ("name='api', agent='claude', headless=True, watch=True, prompt='a'", "watch is for a session"),
     ],
 )
 def test_what_is_wrong_with_a_start_is_said_in_words_of_the_api(office: Office, wrong: str, words: str) -> None:
@@ -84,6 +88,54 @@ def test_a_prompt_is_sent_and_its_outcome_is_a_value(office: Office) -> None:
         print(midwatch.send("nobody", "go on").outcome)
     """
     assert said(program(office.box, script)) == ["delivered True waiting", "waiting False", "exited"]
+
+
+def test_a_dialog_is_shown_and_answered(office: Office, tmp_path: Path) -> None:
+    asking = AskingAgent(office.tmux, tmp_path / "agent").start("touch marker")
+    script = f"""
+        def answer(*words, **named):
+            return midwatch.answer({asking.pane!r}, *words, socket={str(office.tmux.socket)!r}, **named)
+        found = answer()
+        print(found.outcome, found.dialog.kind, [choice.number for choice in found.dialog.list.choices])
+        other = answer(3, dialog="another")
+        print(other.outcome, other.pressed)
+        done = answer(3, dialog=found.dialog.id)
+        print(done.outcome, done.choice.number, [event.event for event in midwatch.events()])
+    """
+    assert said(program(office.box, script)) == [
+        "open permission [1, 2, 3]", "other-dialog False", "answered 3 ['answer', 'answered']",
+    ]  # fmt: skip
+    assert asking.read("taken") == "touch marker: No\n"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ("'api', 0", "choice is the number"), ("'api', 1.5", "choice is the number"),
+        ("'api', dialog='x'", "name a choice"), ("'api', 1, text='a' * 3000", "text takes one line"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_an_answer_is_said_in_words_of_the_api(office: Office, wrong: str, words: str) -> None:
+    script = f"""
+        try:
+            midwatch.answer({wrong})
+        except midwatch.UsageError as error:
+            print({words!r} in str(error), "--" in str(error), str(error))
+    """
+    found = said(program(office.box, script))[0]
+    assert found.startswith("True False"), found
+
+
+def test_a_monitor_is_left_behind_and_is_no_child(office: Office) -> None:
+    script = f"""
+        begun = {spawn(office, "prompt='work', watch=True, resume=2")}
+        print(begun.state, [(each.name, each.state) for each in midwatch.ls()], children())
+    """
+    found = said(program(office.box, script))[0]
+    assert found == "working [('api', 'working'), ('api.monitor', 'working')] []"
+    command = office.box.record("api.monitor")["command"]
+    assert command[command.index("--resume") + 1] == "2"
+    office.box("stop", "api.monitor", "api")
 
 
 def test_a_session_is_watched_and_brought_back(office: Office) -> None:
@@ -127,7 +179,8 @@ def test_a_watch_that_is_cancelled_ends_and_the_session_goes_on(office: Office) 
     [
         ("'api', deadline=0", "deadline must be above 0"),
         ("'api', resume=-1", "resume is a number"),
-        ("'%0', resume=1", "resume needs a session"),
+        ("'api', continues=-1", "continues is a number"),
+        ("'api', until='lunch'", "until is one of"),
         ("'%0', cleanup=True", "cleanup closes a session"),
     ],
 )

@@ -182,14 +182,14 @@ def test_every_argument_is_documented_with_its_function(name: str) -> None:
     assert words >= set(inspect.signature(getattr(midwatch, name)).parameters)
 
 
-@pytest.mark.parametrize("name", ["run", "spawn", "monitor", "wait", "ls", "logs", "stop", "send", "events"])
+@pytest.mark.parametrize("name", ["run", "spawn", "monitor", "wait", "ls", "logs", "stop", "send", "answer", "events"])
 def test_keywords_are_flags_of_the_command_of_that_name(name: str) -> None:
     """Whoever knows the one knows the other; what has another name here stands in this table."""
     other = {
         "--lines": "-n", "--last": "-n", "--socket": "-S", "--text": "--file",
         "--status-protocol": "--no-status-protocol",
     }  # fmt: skip
-    only_here = {"--command", "--name", "--names", "--jobs", "--target", "--args", "--on-change"}
+    only_here = {"--command", "--name", "--names", "--jobs", "--target", "--args", "--choice", "--on-change"}
     flags = {flag for flag, *_ in VERBS[name]["options"]}  # type: ignore[attr-defined]
     keywords = {f"--{each.replace('_', '-')}" for each in inspect.signature(getattr(midwatch, name)).parameters}
     assert {other.get(each, each) if each not in flags else each for each in keywords - only_here} <= flags

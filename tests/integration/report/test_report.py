@@ -74,7 +74,7 @@ def test_a_session_is_observed_only_while_a_monitor_watches(office: Office) -> N
     assert (after["state"], after["needs_you"]) == ("waiting", True)
     told = office.box("report").out
     assert "api: waiting: it waits for a permission" in told
-    assert " attach -t =api" in told
+    assert "\n    midwatch attach api\n" in told
     assert "Not observed is time in which no monitor watched" in told
 
 

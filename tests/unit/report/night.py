@@ -80,7 +80,7 @@ def present() -> dict[str, PresentState]:
     return {
         "api": PresentState(
             "api-2", verdict("api", "waiting", "it waits for a permission: Bash(rm -rf build)", kind="session"),
-            monitor="m-api", reach="tmux attach -t '=api'", **session,
+            monitor="m-api", reach="midwatch attach api", **session,
         ),
         "docs": PresentState("docs-1", verdict("docs", "idle", "its turn has ended", kind="session"), **session),
         "train": PresentState("train-1", verdict("train", "working", "last output 3s ago"), began=BEGIN - 2 * HOUR),

@@ -34,7 +34,7 @@ def test_a_night_as_text() -> None:
     told = plain(night.work_report()).splitlines()
     assert told[0] == "Thu 05 Mar 22:00 to Fri 06 Mar 07:12 (9h 12m), shop"
     assert told[2:7] == [
-        "Needs you (2)", "  api: waiting: it waits for a permission: Bash(rm -rf build)", "    tmux attach -t '=api'",
+        "Needs you (2)", "  api: waiting: it waits for a permission: Bash(rm -rf build)", "    midwatch attach api",
         "  test: failed: exit 2 after 36m", "    midwatch why test",
     ]  # fmt: skip
     assert "  docs (claude): idle, verified" in told

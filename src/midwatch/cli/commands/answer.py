@@ -64,12 +64,18 @@ def _parse_words(options: Options) -> tuple[str, int | None, str | None]:
             raise UsageError(f"a choice is named by its number, not {options.names[1]!r}; `answer NAME` lists them")
     text = options.text("--text")
     if text is not None:
-        text = sessions_text.clean_prompt(send.drop_hidden_characters(options, text))
-        if "\n" in text or len(text) > LONGEST_TEXT:
-            raise UsageError(f"--text takes one line of at most {LONGEST_TEXT} characters")
+        text = check_text(send.drop_hidden_characters(options, text), "--text")
     if options.text("--dialog") is not None and number is None and text is None:
         raise UsageError("--dialog says which dialog is to be answered; name a choice, too: midwatch answer api 1")
     return options.names[0], number, text
+
+
+def check_text(text: str, label: str) -> str:
+    """Words for a choice, as they are typed."""
+    found = sessions_text.clean_prompt(text)
+    if "\n" in found or len(found) > LONGEST_TEXT:
+        raise UsageError(f"{label} takes one line of at most {LONGEST_TEXT} characters")
+    return found
 
 
 def _show_dialog(options: Options, target: str, meant: AnswerTarget, answering: DialogAnswer) -> int:

@@ -99,10 +99,12 @@ def watch_arguments(options: Options) -> list[str] | None:
     given = [flag for flag in ONLY_WATCHED if options.flag(flag)]
     if not options.flag("--watch"):
         if given:
-            raise UsageError(f"{given[0]} is for the monitor that --watch leaves behind; add --watch")
+            watch = options.label("--watch")
+            raise UsageError(f"{options.label(given[0])} is for the monitor that {watch} leaves behind; add {watch}")
         return None
     if options.flag("--headless"):
-        raise UsageError("--watch is for a session; an agent without a terminal is a job: wait for it")
+        watch = options.label("--watch")
+        raise UsageError(f"{watch} is for a session; an agent without a terminal is a job: wait for it")
     from midwatch.cli.commands import monitor
 
     monitor.parse_options(options)
