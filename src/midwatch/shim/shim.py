@@ -29,10 +29,8 @@ from midwatch.shim.terminate import (
     STOP_TICK,
     TERM_AFTER,
     ShimProcessTree,
-    announce_end,
     build_end,
     requested_end,
-    withdraw_end,
 )
 from midwatch.system import procfs
 from midwatch.system.atomic_files import StateDirectory, write_atomic
@@ -367,7 +365,6 @@ class Shim:
         self.notes.outcome(end["state"])
         if self.record["attempt"] > self.retries or end["state"] in ("completed", "stopped"):
             return False
-        ignore_os_errors(withdraw_end, self.base, self.record["run"])
         if not self.clear_away(end):
             return False
         self.record["attempts"].append({"attempt": self.record["attempt"], **end})
@@ -457,7 +454,6 @@ class Shim:
         self.stopping = (state, cause, reason)
         self.kill_at, self.give_up_at = now + KILL_AFTER, now + KILL_AFTER + GIVE_UP_AFTER
         self.notes.spool("stopping", state=state, reason=reason)
-        ignore_os_errors(announce_end, self.base, self.record["run"], None if self.clearing else self.stopping)
         if first == signal.SIGINT:  # what a shell started in the background ignores it: TERM comes after
             self.term_at = now + TERM_AFTER
             self.signal_tree(signal.SIGINT, again=True)

@@ -36,8 +36,8 @@ STOP_TICK = 0.1
 """How often the tree is looked at while it is being stopped: a newly adopted orphan announces itself to nobody."""
 LARGEST = 4096
 """Bytes of what a stop says of itself."""
-ASKED_FOR = ("stopped", "stuck", "timeout")
-"""States in which a job can be ended."""
+ASKED_FOR = ("stopped", "stuck")
+"""States in which a stop can end a job."""
 
 
 def requested_end(base: str, run: str) -> tuple[str, str, str]:
@@ -68,32 +68,9 @@ def read_stop(base: str, run: str) -> tuple[tuple[str, str, str], tuple[int, int
 
 def write_stop(base: str, run: str) -> None:
     """Let every reader know that this process ends the run from now on. Raises OSError."""
-    _write_ending(base, run, requested_end(base, run))
-
-
-def announce_end(base: str, run: str, ending: tuple[str, str, str] | None) -> None:
-    """The same of a shim, which knows why: it may be killed before its work has ended. Raises OSError.
-
-    Without an ending, only what an attempt left is ended, and that is no news.
-    """
-    if ending is None:
-        return
-    found = read_stop(base, run)
-    if found is None or found[0] != ending or not found[1][0]:  # else a stop is at it, and lives longer
-        _write_ending(base, run, ending)
-
-
-def withdraw_end(base: str, run: str) -> None:
-    """What this process announced was the end of an attempt only. Raises OSError."""
-    found = read_stop(base, run)
-    if found is not None and found[1][0] == os.getpid():
-        os.unlink(base + ".ending")
-
-
-def _write_ending(base: str, run: str, ending: tuple[str, str, str]) -> None:
-    state, cause, why = ending
+    state, cause, reason = requested_end(base, run)
     carrier = f"{os.getpid()}\t{procfs.start_time(os.getpid())}"
-    write_atomic(base + ".ending", f"{run}\t{state}\t{cause}\t{' '.join(why.split())}\n{carrier}\n")
+    write_atomic(base + ".ending", f"{run}\t{state}\t{cause}\t{reason}\n{carrier}\n")
 
 
 class ShimProcessTree:

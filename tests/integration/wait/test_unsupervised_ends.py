@@ -10,17 +10,7 @@ import pytest
 
 from midwatch.system import exit_status, procfs
 from tests.conftest import Box, alive, kill, letter, reap, until, until_gone
-from tests.integration.wait.watching import (
-    SOON,
-    Gate,
-    finish,
-    listed,
-    silent_for,
-    start,
-    start_gated,
-    states,
-    waiter,
-)
+from tests.integration.wait.watching import Gate, finish, listed, silent_for, start_gated, waiter
 
 EXIT = {"x86_64": 60, "aarch64": 93}[os.uname().machine]
 """The system call that ends one thread, not the process."""
@@ -204,61 +194,6 @@ def test_a_stop_that_could_not_be_carried_out_is_forgotten(box: Box) -> None:
     box.path("job.json").write_text(box.path("job.json").read_text().replace('"host": "', '"host": "not-'))
     assert box("stop", "job").code == 12
     assert not box.path("job.ending").exists()
-
-
-# A stop that its shim has begun ---------------------------------------------------------------------------------------
-
-DEAF = "trap '' TERM INT HUP; read -r line < {gate}; exit 0"
-
-
-def until_ending(box: Box) -> None:
-    until(lambda: any(event["event"] == "stopping" for event in box.events("job")), box.dir / "spool")
-
-
-@pytest.mark.parametrize(
-    ("options", "number", "state", "code"),
-    [
-        (("--timeout", "2s"), 0, "timeout", 5),
-        ((*SOON, "--heartbeat", "0.4s", "--on-stuck", "stop"), 0, "stuck", 4),
-        ((), signal.SIGTERM, "stopped", 10),
-        ((), signal.SIGHUP, "stopped", 10),
-    ],
-    ids=["timeout", "stuck", "TERM", "HUP"],
-)
-def test_an_end_that_a_shim_has_begun_is_the_end_though_the_shim_is_killed(
-    box: Box, gate: Gate, options: tuple[str, ...], number: int, state: str, code: int
-) -> None:
-    start(box, "job", "sh", "-c", DEAF.format(gate=gate.path), options=options)
-    shim, work = box.pids("job")
-    until(lambda: os.readlink(f"/proc/{work}/fd/0") == gate.path)
-    with waiter(box, "job", "--until", "final") as process:
-        if number:
-            os.kill(shim, number)
-        until_ending(box)
-        said = listed(box)["job"]
-        kill(shim, signal.SIGKILL)
-        until_gone(shim)
-        gate.say()
-        waited = finish(process)
-    assert (said["state"], said["final"], said["cause"]) == ("working", False, "ending")
-    assert (waited.code, waited.json["state"], waited.json["final"]) == (code, state, True)
-    assert {(state, final) for state, final, _, _ in told(box)} == {(state, True)}
-
-
-def test_what_a_shim_said_of_one_attempt_says_nothing_of_the_next(box: Box, gate: Gate) -> None:
-    script = f"[ $MIDWATCH_ATTEMPT = 1 ] && exec sleep 300; read -r line < {gate.path}; exit 3"
-    start(box, "job", "sh", "-c", script, options=("--timeout", "4s", "--retries", "1", "--backoff", "0.1s"))
-    until(lambda: box.record("job")["attempt"] == 2 and states(box, "job")[-1] == "working", box.dir)
-    with waiter(box, "job") as process:
-        shim, _ = box.pids("job")
-        said = listed(box)["job"]
-        kill(shim, signal.SIGKILL)
-        until_gone(shim)
-        gate.say()
-        waited = finish(process)
-    assert (said["state"], said["cause"]) == ("working", None)
-    assert (waited.json["state"], waited.json["exit_code"]) == ("failed", 3)
-    assert waited.json["reason"].endswith("attempt 2 of 2")
 
 
 def test_retries_that_a_killed_shim_can_no_longer_make_are_named(box: Box, gate: Gate) -> None:
