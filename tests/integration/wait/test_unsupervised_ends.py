@@ -197,7 +197,8 @@ def test_a_stop_that_could_not_be_carried_out_is_forgotten(box: Box) -> None:
 
 
 def test_retries_that_a_killed_shim_can_no_longer_make_are_named(box: Box, gate: Gate) -> None:
-    start(box, "job", "sh", "-c", f"read -r line < {gate.path}; exit 3", options=("--retries", "2"))
+    script = f"read -r line < {gate.path}; exit 3"
+    assert box("run", "-d", "--name", "job", "--retries", "2", "--", "sh", "-c", script).code == 0
     with waiter(box, "job") as process:
         shim, _ = box.pids("job")
         kill(shim, signal.SIGKILL)
