@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 
 from midwatch.api import events as api_events
 from midwatch.api import logs as api_logs
@@ -17,6 +16,7 @@ from midwatch.core.event import Event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
     from typing import TypeVar
 
     from midwatch.api.arguments import Job, Path
@@ -60,7 +60,7 @@ async def events(
 ) -> AsyncIterator[Event]:
     """As `midwatch.events`, as an async iterator."""
     request = api_events.event_request(jobs, dir, since, last, follow=follow)
-    own = ThreadPoolExecutor(1, thread_name_prefix="midwatch-events")  # a database is for the thread that opened it
+    own = _own_thread("midwatch-events")  # a database is for the thread that opened it
     try:
         if not follow:
             for event in await _call(own, lambda: list(api_events.past_events(request))):
@@ -91,7 +91,7 @@ async def changes(
     children: bool = True,
 ) -> AsyncGenerator[SubjectChange, None]:
     """As `midwatch.changes`, as an async generator."""
-    own = ThreadPoolExecutor(1, thread_name_prefix="midwatch-changes")  # a database is for the thread that opened it
+    own = _own_thread("midwatch-changes")  # a database is for the thread that opened it
     try:
         feed = await _call(own, lambda: api_subjects.open_feed(since, dir, panes=panes, children=children))
         try:
@@ -103,6 +103,13 @@ async def changes(
             await _call(own, feed.close)
     finally:
         own.shutdown()
+
+
+def _own_thread(name: str) -> ThreadPoolExecutor:
+    """Loaded only now: Python refuses to load it in a thread that outlives the main one, which may wait there."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
+
+    return ThreadPoolExecutor(1, thread_name_prefix=name)
 
 
 async def _call(own: ThreadPoolExecutor | None, do: Callable[[], T]) -> T:

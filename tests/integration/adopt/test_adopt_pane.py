@@ -69,7 +69,7 @@ def test_it_is_brought_back_in_a_session_of_ours(office: Office) -> None:
     assert end["state"] == "completed", end["reason"]
     assert office.start(2)["argv"] == ["--resume", office.conversation]
     assert office.sessions() == ["api", "work"]
-    assert office.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}") == "sh\n"
+    assert office.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}") == "bash\n"
 
 
 def test_it_can_be_stopped_by_a_person(office: Office) -> None:

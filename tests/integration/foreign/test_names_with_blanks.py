@@ -47,7 +47,7 @@ def test_it_is_adopted_under_a_name_that_a_job_can_have(box: Box, theirs: Path) 
 
 def test_without_its_directory_it_is_no_name(box: Box) -> None:
     done = box("wait", STEP)
-    assert (done.code, "--dir D" in done.err) == (2, True)
+    assert (done.code, "give the directory of a script" in done.err) == (2, True)
 
 
 @pytest.mark.parametrize("name", [" x", "x ", "a\tb", "a\nb", "a/b"])

@@ -197,8 +197,8 @@ def test_a_feed_that_waits_costs_nothing(box: Box, gate: Gate) -> None:
     """A live job alone is no reason to look again and again."""
     start(box, "job", *gated(gate))
     script = """
-        from midwatch import api
-        feed = api.open_feed(None, None, panes=False, children=True)
+        from midwatch.api import subjects
+        feed = subjects.open_feed(None, None, panes=False, children=True)
         while feed.take():
             pass
         import time
