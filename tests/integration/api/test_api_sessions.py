@@ -98,8 +98,10 @@ def test_until_exited(office: Office) -> None:
 
         async def main():
             waiting = asyncio.create_task(aio.wait("api", until="exited"))
-            await asyncio.create_subprocess_exec(sys.executable, "-m", "midwatch", "stop", "api", stdout=-3)
-            return (await waiting).state
+            stopping = await asyncio.create_subprocess_exec(sys.executable, "-m", "midwatch", "stop", "api", stdout=-3)
+            state = (await waiting).state
+            await stopping.wait()
+            return state
 
         print(asyncio.run(main()))
     """

@@ -75,7 +75,6 @@ def test_a_session_is_observed_only_while_a_monitor_watches(office: Office) -> N
     told = office.box("report").out
     assert "api: waiting: it waits for a permission" in told
     assert "\n    midwatch attach api\n" in told
-    assert "Not observed is time in which no monitor watched" in told
 
 
 def test_a_monitor_that_was_killed_is_believed_up_to_its_last_note(office: Office) -> None:

@@ -57,4 +57,4 @@ def test_a_file_with_an_odd_name_does_not_spoil_the_list(box: Box) -> None:
     (box.dir / "sub.status").mkdir()
     done = box("ls")
     assert done.code == 0
-    assert [line.split()[0] for line in done.out.splitlines()[1:]] == ["job", "sub"]
+    assert [line.split()[:2] for line in done.out.splitlines()[1:]] == [["sub", "unknown"], ["job", "completed"]]

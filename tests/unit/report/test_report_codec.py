@@ -41,6 +41,7 @@ def test_a_night_as_text() -> None:
     assert "    worked 42m · ended 23:12" in told
     assert "    not observed 2h 12m" in told
     assert "  00:25  api  resumed: killed by SIGKILL" in told
+    assert any(line.startswith("Not observed is time in which no monitor watched") for line in told)
     assert "\x1b" not in "".join(told)
 
 
