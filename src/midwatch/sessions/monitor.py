@@ -204,7 +204,8 @@ class SessionMonitor(SessionOutcomeTracker):
         self.say(pane_resume.announce(said, total - self.pane_resumes, total))
         if (refused := pane_resume.resume_in_shell(self.subject, said, self.is_asked)) is not None:
             return self.over(view, refused)
-        self.idle_since, self.worked = None, True
+        self.idle_since = None
+        self.mark_continued(submitted=True)
         return None
 
     def resume(self, actor: MonitorLease, view: TargetView, said: Verdict) -> Verdict | None:
@@ -233,7 +234,7 @@ class SessionMonitor(SessionOutcomeTracker):
             sessions_resume.GO_ON, until=time.monotonic() + READY,
             stopped=lambda: self.is_asked() or monitor_store.is_stop_requested(subject.base, since),
         )  # fmt: skip
-        self.worked = sent.submitted
+        self.mark_continued(submitted=sent.submitted)
         if sent.submitted or self.is_asked() or monitor_store.is_stop_requested(subject.base, since):
             return None
         if sent.outcome == PromptOutcome.WORKING:

@@ -26,6 +26,8 @@ class SessionOutcomeTracker:
         self.subject = subject
         self.wanted = wanted
         self.worked = False
+        self.continued_at: float | None = None
+        """When it was told to go on, until it is seen at work."""
         self.idle_since: float | None = None
         self.vague_since: float | None = None
         self.view: TargetView | None = None
@@ -36,11 +38,20 @@ class SessionOutcomeTracker:
         view = self.view = self.subject.observe()
         now, verdict = time.monotonic(), view.verdict
         self.worked |= verdict.turn == "working"
+        self.continued_at = None if verdict.turn == "working" else self.continued_at
+        if monitor.is_old_interruption(verdict, None if self.continued_at is None else now - self.continued_at):
+            view = self.view = view._replace(verdict=verdict._replace(settled=False))
+            return view, None
         self.idle_since = (self.idle_since or now) if verdict.turn == "idle" and not verdict.final else None
         self.vague_since = (self.vague_since or now) if monitor.is_vague(verdict) else None
         idle_s = now - self.idle_since if self.idle_since else 0.0
         vague_s = now - self.vague_since if self.vague_since else None
         return view, monitor.find_outcome(verdict, monitor.MonitorContext(self.worked, idle_s, vague_s), self.wanted)
+
+    def mark_continued(self, *, submitted: bool) -> None:
+        """It was told to go on; ``submitted``: and it has taken that."""
+        self.worked = submitted
+        self.continued_at = time.monotonic() if submitted else None
 
     def next_look(self, verdict: Verdict, now: float) -> float:
         """When to look again though nothing may happen until then."""
@@ -64,3 +75,5 @@ class SessionOutcomeTracker:
         """Time in which nobody watched does not count."""
         if self.idle_since is not None:
             self.idle_since += seconds
+        if self.continued_at is not None:
+            self.continued_at += seconds

@@ -195,3 +195,29 @@ def test_turns_are_told_apart_by_what_the_agent_writes_and_else_by_what_it_shows
     assert monitor.turn_marks(written) == (("progress transcript size", "7"),)
     assert monitor.turn_marks(memory(progress_text="a", life_screen="x")) == (("progress text", "a"),)
     assert monitor.turn_marks(None) == ()
+
+
+# Told to go on ------------------------------------------------------------------------------------------------------
+
+BROKEN_OFF = LOOK._replace(state="waiting", cause="interrupted", turn="idle", detail="interrupted")
+
+
+def test_an_interruption_from_before_it_was_told_to_go_on_says_nothing() -> None:
+    assert monitor.is_old_interruption(BROKEN_OFF, 0.0)
+    assert monitor.is_old_interruption(BROKEN_OFF, monitor.BEGINS - 0.1)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "continued_s"),
+    [
+        (BROKEN_OFF, None),
+        (BROKEN_OFF, monitor.BEGINS),
+        (BROKEN_OFF._replace(final=True), 1.0),
+        (LOOK, 1.0),
+        (IDLE._replace(detail="turn-ended"), 1.0),
+        (IDLE._replace(detail="turn-failed"), 1.0),
+        (LOOK._replace(state="waiting", turn="waiting", detail="permission"), 1.0),
+    ],
+)
+def test_all_else_counts(verdict: Verdict, continued_s: float | None) -> None:
+    assert not monitor.is_old_interruption(verdict, continued_s)

@@ -19,6 +19,9 @@ UNSAID = 2.5
 """Seconds after which an agent is at its prompt for good, though no source has told how its turn ended."""
 
 
+BEGINS = 30.0
+"""Seconds within which an agent that was told to go on begins its turn, however busy the machine is."""
+
 SHOWN = ("progress text", "progress tools")
 """What counts as progress, and is not told by a file of the agent."""
 
@@ -32,6 +35,16 @@ class MonitorContext(Value):
     """For how long it has been idle without a break."""
     vague_s: float | None = None
     """For how long it has been waiting without that any source tells for what; None where one does."""
+
+
+def is_old_interruption(verdict: Verdict, continued_s: float | None) -> bool:
+    """Whether it shows how an earlier turn was broken off: it was told to go on since, and is about to begin.
+
+    ``continued_s``: seconds since the monitor told it so, while it was not seen at work; None otherwise.
+    """
+    turn = verdict.turn_state
+    broken_off = isinstance(turn, Idle) and turn.after == "interrupted"
+    return broken_off and not verdict.final and continued_s is not None and continued_s < BEGINS
 
 
 def find_outcome(verdict: Verdict, seen: MonitorContext, wanted: MonitorOptions = MonitorOptions()) -> Verdict | None:  # noqa: B008  # a value
