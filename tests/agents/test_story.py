@@ -261,7 +261,8 @@ def test_the_time_gate_has_the_last_word(lab: Lab, statusline: str, state: str) 
     found = desk.monitor(session, "--timeout", "0.4")
     assert found["final_state"] == state, (found, Path(found["output_file"]).read_text())
     seen = desk("tmux-status-check", session).rpartition(",")[2]
-    assert seen == {"timeout": "just_started", "stuck": "stuck"}[state]
+    # By the clock it is never stuck; whether its screen has also moved just now, the machine's load decides.
+    assert seen in {"timeout": ("just_started", "in_progress"), "stuck": ("stuck",)}[state]
     desk("tmux-wrapper", "kill", session)
 
 
