@@ -26,7 +26,7 @@ class SessionOutcomeTracker:
         self.subject = subject
         self.wanted = wanted
         self.worked = False
-        self.continued_at: float | None = None
+        self.continued_at = _find_restart(subject)
         """When it was told to go on, until it is seen at work."""
         self.idle_since: float | None = None
         self.vague_since: float | None = None
@@ -77,3 +77,15 @@ class SessionOutcomeTracker:
             self.idle_since += seconds
         if self.continued_at is not None:
             self.continued_at += seconds
+
+
+def _find_restart(subject: ManagedSession | ForeignPane) -> float | None:
+    """When it was started again with its conversation (monotonic), if that was just now.
+
+    Who starts it again tells it to go on as well.
+    """
+    record = subject.looker.facts(subject.name).record if isinstance(subject, ManagedSession) else None
+    if record is None or record.since is None:
+        return None
+    age = time.time() - record.started
+    return time.monotonic() - age if 0 <= age < monitor.BEGINS else None
