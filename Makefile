@@ -56,14 +56,21 @@ agents: prepared $(VENV)/.dev
 test-agents: agents
 	$(PYTEST) tests/agents
 
-FIRST := (claude or codex) and not previous
+# The night of a real agent depends on a machine without other load; `make night` and `make test-agents` play it.
+FIRST := (claude or codex) and not previous and not night
 first-agents:
 	@scripts/agents claude codex
 	$(PYTEST) tests/agents -m "$(FIRST)"
 
 # Those that `make test` leaves out. Agents mostly wait, so three at a time keep two cores busy.
 other-agents: agents
-	$(PYTEST) -n 3 tests/agents -m "not ($(FIRST))"
+	$(PYTEST) -n 3 tests/agents -m "not night and not ($(FIRST))"
+
+.PHONY: night
+night: prepared $(VENV)/.dev
+	@scripts/need tmux=tmux $(LAB)
+	@scripts/agents claude
+	$(PYTEST) tests/agents -m night
 
 accuracy: prepared $(VENV)/.dev
 	@PYTHONPATH=. $(PY) -m tests.accuracy

@@ -104,6 +104,7 @@ def night(lab: Lab) -> Iterator[Night]:
 
 
 @pytest.mark.claude
+@pytest.mark.night
 def test_a_night_mends_itself_or_tells_what_it_needs(night: Night) -> None:
     told = ["incomplete"]
     night.begin("go [[text The first part is there.]]")
