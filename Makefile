@@ -2,6 +2,7 @@
 # make test-agents: the same with every real agent.   make accuracy: how often it reads them right.
 # make docs: the pages that are made from the source.   make pictures: the picture of the README, with real agents.
 # make flows: which files each of five flows enters (docs/how-it-works/flows.md).
+# make night: one night of a real agent, played against short thresholds (docs/guides/overnight.md).
 # make newest: today's newest release of every agent, played and judged (docs/guides/new-release.md).
 SHELL := /bin/sh
 VENV := .venv
