@@ -18,7 +18,7 @@ PREVIOUS = "previous"
 def pytest_configure(config: pytest.Config) -> None:
     for agent in installs.pins():
         config.addinivalue_line("markers", f"{agent}: runs the real {agent}")
-    config.addinivalue_line("markers", "night: plays a whole night, by the clock of a machine without other load")
+    config.addinivalue_line("markers", "night: a crash under a watch; with other load it fails now and then")
     config.addinivalue_line("markers", f"{PREVIOUS}: runs the older pinned version of an agent")
 
 

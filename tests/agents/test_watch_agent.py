@@ -14,6 +14,7 @@ from tests.lab.lab import Lab
 
 
 @pytest.mark.claude
+@pytest.mark.night
 def test_a_watched_agent_that_is_killed_is_resumed_and_its_monitor_ends_with_the_work(lab: Lab) -> None:
     need("claude")
     lab.tmux("new-session", "-d", "-s", "keep", "sleep 3600")
